@@ -13,7 +13,9 @@ from onrecord.care.export import Exported
 from onrecord.care.importing import Imported
 from onrecord.care.reassigning import Reassigned
 from onrecord.care.reindex import Reindexed
+from onrecord.care.renaming import AcceptedRenames, ListedRenames
 from onrecord.care.status import StoreStatus
+from onrecord.catalog.impact import Impacted
 from onrecord.catalog.ingest import Ingested
 from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
 from onrecord.context.attaching import Attached
@@ -231,6 +233,7 @@ class Door:
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
         unknown: Unknown = ...,
+        what_is_new: str | None = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""
@@ -241,6 +244,7 @@ class Door:
         *,
         at: datetime | None = ...,
         reason: str | None = ...,
+        what_is_new: str | None = ...,
     ) -> Retired:
         """Say that a memory is no longer true. It stays readable in the past; a second call changes nothing."""
         ...
@@ -248,9 +252,10 @@ class Door:
         self,
         id: str,
         *,
+        what_is_new: str | None = ...,
         dry_run: bool = ...,
     ) -> Forgotten:
-        """Erase a memory with its history, its index entries, its relations and every reference to it."""
+        """Erase a memory with its history, its index entries, its relations and every reference to it; also from changesets and"""
         ...
     def relate(
         self,
@@ -381,6 +386,30 @@ class Door:
     ) -> Prioritised:
         """Say which datasources come first where several have a name; without any, show the order in force."""
         ...
+    def impact(
+        self,
+        path: str | None = ...,
+        *,
+        sql: str | None = ...,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        format: Literal["plain", "markdown"] = ...,
+    ) -> Impacted:
+        """Say which memories, example queries and amendments a change of tables would make stale, before it is made."""
+        ...
+    def renames(
+        self,
+    ) -> ListedRenames:
+        """List the columns that were perhaps renamed, and the stale memories that wait for the new name."""
+        ...
+    def accept_renames(
+        self,
+        *,
+        entities: Sequence[str] = ...,
+        to: str | None = ...,
+    ) -> AcceptedRenames:
+        """Accept that columns were renamed: the stale memories about them get the new name, also in their example queries,"""
+        ...
     def approve(
         self,
         id: str,
@@ -460,7 +489,7 @@ class Door:
         max_tokens: int = ...,
         again: bool = ...,
     ) -> Attached:
-        """What is known of the things that another tool's answer mentions, to be told beside it."""
+        """Find memories about the things that another tool's answer mentions, to show together with that answer."""
         ...
     def note_turn(
         self,
@@ -946,6 +975,7 @@ class AsyncDoor:
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
         unknown: Unknown = ...,
+        what_is_new: str | None = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""
@@ -956,6 +986,7 @@ class AsyncDoor:
         *,
         at: datetime | None = ...,
         reason: str | None = ...,
+        what_is_new: str | None = ...,
     ) -> Retired:
         """Say that a memory is no longer true. It stays readable in the past; a second call changes nothing."""
         ...
@@ -963,9 +994,10 @@ class AsyncDoor:
         self,
         id: str,
         *,
+        what_is_new: str | None = ...,
         dry_run: bool = ...,
     ) -> Forgotten:
-        """Erase a memory with its history, its index entries, its relations and every reference to it."""
+        """Erase a memory with its history, its index entries, its relations and every reference to it; also from changesets and"""
         ...
     async def relate(
         self,
@@ -1096,6 +1128,30 @@ class AsyncDoor:
     ) -> Prioritised:
         """Say which datasources come first where several have a name; without any, show the order in force."""
         ...
+    async def impact(
+        self,
+        path: str | None = ...,
+        *,
+        sql: str | None = ...,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        format: Literal["plain", "markdown"] = ...,
+    ) -> Impacted:
+        """Say which memories, example queries and amendments a change of tables would make stale, before it is made."""
+        ...
+    async def renames(
+        self,
+    ) -> ListedRenames:
+        """List the columns that were perhaps renamed, and the stale memories that wait for the new name."""
+        ...
+    async def accept_renames(
+        self,
+        *,
+        entities: Sequence[str] = ...,
+        to: str | None = ...,
+    ) -> AcceptedRenames:
+        """Accept that columns were renamed: the stale memories about them get the new name, also in their example queries,"""
+        ...
     async def approve(
         self,
         id: str,
@@ -1175,7 +1231,7 @@ class AsyncDoor:
         max_tokens: int = ...,
         again: bool = ...,
     ) -> Attached:
-        """What is known of the things that another tool's answer mentions, to be told beside it."""
+        """Find memories about the things that another tool's answer mentions, to show together with that answer."""
         ...
     async def note_turn(
         self,

@@ -11,7 +11,7 @@ import pytest
 from onrecord import Caller, OnRecord
 from onrecord.faces.data_platform.routes import HTTP
 from onrecord.model.limits import PERMISSIONS
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 from tests.surfaces.conftest import Served
 
 from ..catalog.test_ingest import a_manifest
@@ -44,7 +44,7 @@ class House:
     def door(self, tenant: str) -> OnRecord:
         """The door of whoever runs the server, in a tenant."""
         owner = Caller(tenant=tenant, user="host", permissions=frozenset(PERMISSIONS), operator=True)
-        return self.server.parts.door.as_caller(owner, Terms())
+        return self.server.parts.door.as_caller(owner, StorePolicy())
 
     def close(self) -> None:
         for client in self._open:

@@ -9,7 +9,7 @@ import pytest
 
 from onrecord.client import Client, connect
 from onrecord.errors import Conflict, Forbidden, NotFound
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 
 from .conftest import Served
 
@@ -50,7 +50,7 @@ def people(server: Served) -> Iterator[dict[str, Client]]:
 def source_says(server: Served, tmp_path: Path) -> Callable[[str], Any]:
     """Read the source, which describes the column so; the one who reads it sits at the machine."""
     here = server.parts.door
-    loader = here.as_caller(replace(here.caller, tenant="acme", user="loader"), Terms())
+    loader = here.as_caller(replace(here.caller, tenant="acme", user="loader"), StorePolicy())
 
     def ingest(description: str) -> Any:
         folder = tmp_path / "layer" / "models" / "shop"

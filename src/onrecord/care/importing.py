@@ -22,8 +22,8 @@ from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, WITH_CATALO
 from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.memory_lines import UNTOLD
 from onrecord.care.restoring_workspace import (
-    FormerRooms,
-    TakenIn,
+    BatchResult,
+    LegacyConversations,
     WorkspaceBatch,
     file_name,
     take_in_workspace,
@@ -116,11 +116,11 @@ class _ImportCounts:
     unchanged: int = 0
     relations: int = 0
     conflicts: list[str] = field(default_factory=list)
-    workspace: TakenIn = field(default_factory=TakenIn)
+    workspace: BatchResult = field(default_factory=BatchResult)
     is_noted_for_everyone: bool = False
     #: Memories and items of the workspace that were skipped because something else has their id here.
     left: set[tuple[Home, str]] = field(default_factory=set)
-    rooms: defaultdict[Home, FormerRooms]
+    rooms: defaultdict[Home, LegacyConversations]
 
     def has_left(self, home: Home, *names: str) -> bool:
         return any((home, name) in self.left for name in names)
@@ -137,7 +137,7 @@ def import_(call: Call, ask: Import) -> Imported:
     embed_from = call.now if call.embedders.current else None
     # Who is let into a conversation is a person's or the host's to say.
     may_share = call.caller.actor == "person" or call.caller.operator
-    tally = _ImportCounts(rooms=defaultdict(lambda: FormerRooms(may_share)))
+    tally = _ImportCounts(rooms=defaultdict(lambda: LegacyConversations(may_share)))
     try:
         with _opened(ask.path) as file, _no_search_for_cycles():
             reader = _SectionReader(call.caller, ask)
@@ -219,7 +219,9 @@ def _compared(
     return fresh, differing
 
 
-def _told_whose(history: MemoryHistory, workspace: WorkspaceRestoring, rooms: FormerRooms) -> MemoryHistory:
+def _told_whose(
+    history: MemoryHistory, workspace: WorkspaceRestoring, rooms: LegacyConversations
+) -> MemoryHistory:
     """A memory of an export that does not tell who began its conversations.
 
     What was said to the members of one alone makes its owner a member of the file's of that name. To pin something of one's

@@ -14,7 +14,7 @@ from onrecord.model.limits import SCOPES, STATUSES, Scope
 from onrecord.model.memory import Memory, pinned_to
 from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
-from onrecord.remember.trial import tried
+from onrecord.remember.dry_run import dry_run
 from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.records import Writing
 
@@ -56,11 +56,11 @@ class Reassigned(Answer):
 @operation("write", "memory.admin", "POST /reassign")
 def reassign(call: Call, ask: Reassign) -> Reassigned:
     call.caller.require_person("Giving memories to another user")
-    with tried(ask.dry_run) as trial, call.writing() as writing:
+    with dry_run(ask.dry_run) as run, call.writing() as writing:
         moved = sum(_moved(call, ask, writing, memory) for memory in _theirs(ask, writing))
         left = writing.count(_of(ask, ["session"]))
         told = call.done(writing, Reassigned(to=ask.to, memories=moved, left=left, dry_run=ask.dry_run))
-        trial.end()
+        run.end()
     return told
 
 

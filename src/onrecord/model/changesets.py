@@ -18,7 +18,8 @@ from onrecord.model.shapes import Object, Several
 class FieldChange:
     """One value before and after; None where nothing stood or stands.
 
-    `under` is what was promoted there before, for the target to put back. `written` says whether the new value was
+    `under` is what was promoted there before, for the target to put back; `renews` if that stays, though the source says
+    something else by now. `written` says whether the new value was
     written and not taken back; `note` says why it was not written, or not taken back.
     """
 
@@ -28,6 +29,7 @@ class FieldChange:
     memories: tuple[str, ...] = ()
     approved_by: str | None = None
     under: Mapping[str, Any] | None = None
+    renews: bool = False
     written: bool = False
     note: str | None = None
 
@@ -103,6 +105,7 @@ _CHANGE: Final = Object(
         "memories": Several(rules.ID),
         "approved_by": OrNone(rules.NAME),
         "under": OrNone(Json()),
+        "renews": rules.FLAG,
         "written": rules.FLAG,
         "note": OrNone(rules.REASON),
     },

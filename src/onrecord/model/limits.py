@@ -154,16 +154,16 @@ NEIGHBOUR_LIMIT: Final = 1_000
 TURNS: Final = 20
 MOST_TURNS: Final = 1_000
 SESSIONS: Final = 1_000
-#: How many memories are told unasked, and how many entries of a conversation a delegate is briefed with.
+#: How many memories an agent gets without asking, and how many entries of a conversation a delegate is briefed with.
 ALWAYS_INJECTED: Final = 25
 BRIEFED: Final = 15
 #: How much is read of another tool's answer.
 DOCUMENT_CHARACTERS: Final = 500_000
-#: How many memories are attached to another tool's answer at most; and of how many it is kept that a conversation was told
-#: them, in all and for one of its members.
+#: How many memories are attached to another tool's answer at most; and how many digests of attached memories are held,
+#: in all and for one member of a conversation.
 ATTACHED: Final = 50
-TOLD: Final = 100_000
-TOLD_OF_ONE: Final = 1_000
+ATTACHED_DIGESTS: Final = 100_000
+ATTACHED_DIGESTS_OF_ONE: Final = 1_000
 #: How many saves an unattended run may make.
 SAVES_PER_RUN: Final = 3
 #: What one file, the files of a conversation and those of a tenant may take.

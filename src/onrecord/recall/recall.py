@@ -226,15 +226,12 @@ class Recalled(Answer):
         """The text for an answer without hits: what was looked at, and how close it came."""
         if not self.looked_at:
             return "Nothing found: there are no memories here yet."
-        there = (
-            f"none of the {self.looked_at:,} memories here"
-            if self.looked_at > 1
-            else "the one memory here does not"
-        )
-        bears = f"Nothing found: {there} bear{'s' if self.looked_at > 1 else ''} on this"
+        many = self.looked_at > 1
+        there = f"none of the {self.looked_at:,} memories here is" if many else "the one memory here is not"
+        told = f"Nothing found: {there} relevant to this."
         if not self.best_relevance:
-            return f"{bears}."
-        return f"{bears}. The closest has a relevance of {self.best_relevance:.2f}; ask with a lower min_relevance to see it."
+            return told
+        return f"{told} The closest has a relevance of {self.best_relevance:.2f}; ask with a lower min_relevance to see it."
 
 
 @operation("read", "memory.read", "POST /recall")

@@ -11,7 +11,7 @@ from onrecord.model.memory import Memory, pinned_to
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import ID, REASON, Integer, OrNone
 from onrecord.operation import Call, operation
-from onrecord.remember.forget import require_manager
+from onrecord.remember.forget import erased, require_manager
 from onrecord.remember.revise import embed_again
 from onrecord.remember.save import refuse_retired
 from onrecord.remember.scrub import scrub_reason
@@ -84,10 +84,14 @@ def _approved(call: Call, memory: Memory) -> dict[str, Any]:
 
 
 def _count(call: Call, writing: Writing, memory: Memory, reason: str | None) -> Memory:
-    """Activate the memory; its author stays, and it is marked as approved."""
-    waited = memory.status == "pending"
+    """Activate the memory; its author stays, and it is marked as approved. Who vouches for a stale one says that it is
+    true now.
+    """
+    waited, was_stale = memory.status == "pending", memory.status == "stale"
     counts: dict[str, Any] = {"status": "active", "proposes": None} if waited else {}
-    if waited or reason is not None:
+    if was_stale:
+        counts["status"] = "active"
+    if waited or was_stale or reason is not None:
         counts["status_reason"] = scrub_reason(reason)
     return writing.replace(
         memory, replace(memory, **counts, **_approved(call, memory)), call.change("approve")
@@ -135,7 +139,7 @@ def _forget(call: Call, writing: Writing, memory: Memory, reason: str | None) ->
     """Erase the memory with every proposal to change it, including this one."""
     [before] = _targets(writing, memory)
     require_manager(call.caller, before)
-    writing.erase(before, call.change("forget"))
+    erased(call, writing, before)
     return memory
 
 
@@ -221,7 +225,7 @@ def _refuse_settled(memory: Memory, writing: Writing) -> None:
             f"Memory {memory.id} is {memory.status} and does not wait for review. "
             "Retire it if it is no longer true, or forget it."
         )
-    if writing.versions(memory.id)[-1].change != "reject":
+    if not any(each.change == "reject" for each in writing.versions(memory.id)):
         raise Conflict(
             f"Memory {memory.id} was retired already ({memory.status}); there is nothing to reject."
         )

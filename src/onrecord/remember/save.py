@@ -41,8 +41,10 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
             return draft
         by = Proposer.of_draft(draft, tools, embeds=False)
         proposed = propose_revision(by, writing, before, after)
-        warnings = (*draft.warnings, proposed.told)
-        return replace(draft, memory=proposed.memory, outcome="proposed", warnings=warnings)
+        draft = replace(draft, memory=proposed.memory, warnings=(*draft.warnings, *proposed.notes))
+        if proposed.turned_down:
+            return replace(draft, outcome="turned_down", turned_down=proposed.turned_down)
+        return replace(draft, outcome="proposed")
     after = replace(after, updated_at=max(draft.now, before.updated_at))
     saved = writing.replace(before, after, draft.change("remember"))
     return replace(draft, memory=saved, outcome="updated")
@@ -67,7 +69,7 @@ def _added(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     saved = writing.add(replace(new, always_inject=False), draft.change("remember"))
     by = Proposer.of_draft(draft, tools, embeds=tools.embedder is not None)
     proposed = propose_revision(by, writing, saved, replace(saved, always_inject=True))
-    return replace(draft, memory=saved, warnings=(*draft.warnings, proposed.told))
+    return replace(draft, memory=saved, warnings=(*draft.warnings, *proposed.notes))
 
 
 def merged(before: Memory, draft: SaveDraft) -> Memory:

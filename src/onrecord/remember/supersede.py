@@ -81,9 +81,10 @@ def brought_back(writing: Writing, new: Memory, change: Change) -> Iterator[Memo
     walk = RelationWalk(new.id, relations=("supersedes",), direction="out", limit=NEIGHBOUR_LIMIT)
     for edge in writing.relations.around(new, walk):
         old = writing.reviewable(edge.memory.id)
-        earlier, last = writing.versions(old.id)[-2:]
-        if last.change == "supersede" and old.status_reason == superseded_by(new):
-            before = {name: getattr(earlier.memory, name) for name in _ENDED}
+        # Its references may have changed since it ended.
+        earlier = [each.memory for each in writing.versions(old.id) if each.memory.is_live]
+        if earlier and old.status_reason == superseded_by(new):
+            before = {name: getattr(earlier[-1], name) for name in _ENDED}
             writing.unrelate(new, "supersedes", old, change)
             yield writing.replace(
                 old, replace(old, **before, updated_at=max(change.at, old.updated_at)), change

@@ -50,9 +50,10 @@ class Apply(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied(Answer):
-    """A changeset that is applied: roll it back by its id."""
+    """A changeset that is applied: roll it back by its id. `left` counts approved proposals for which there was no room."""
 
     changeset: Changeset
+    left: int = 0
 
 
 @operation("write", "memory.review", "POST /changesets")
@@ -68,20 +69,20 @@ def apply(call: Call, ask: Apply) -> Applied:
     try:
         target.write(begun, to_write(begun))
         with call.writing() as writing:
-            return _told(call, writing, applied(writing, begun, call.change("apply")))
+            return _told(call, writing, applied(writing, begun, call.change("apply")), draft.left)
     except (Moved, Conflict) as problem:
         ended = take_back(call.store, call.caller, call.now, target, begun, str(problem))
         if ended.state == "applied":
             # Whoever settles what was left took us to be gone, and finished it.
             with call.writing() as writing:
-                return _told(call, writing, ended)
+                return _told(call, writing, ended, draft.left)
         raise Conflict(
             f"Nothing was applied: {str(problem).rstrip('.')}. Changeset {begun.id} says what was tried; plan again."
         ) from problem
 
 
-def _told(call: Call, writing: Writing, done: Changeset) -> Applied:
-    answer = Applied(changeset=seen_by(call.caller, done, set(done.memories)))
+def _told(call: Call, writing: Writing, done: Changeset, left: int) -> Applied:
+    answer = Applied(changeset=seen_by(call.caller, done, set(done.memories)), left=left)
     call.done(writing, answer)
     return answer
 

@@ -36,9 +36,10 @@ def changesets(call: Call, ask: ListChangesets) -> ListedChangesets:
             page, total = [changeset_named(reading, ask.id)], 1
         else:
             page, total = reading.changesets.page(_resolved(ask, reading))
-        seen = tuple(seen_by(call.caller, each, seen_in(reading, each)) for each in page)
+        seen = seen_in(reading, *page)
         urns = urns_of({each.entity for each in page}, reading)
-    return ListedChangesets(changesets=seen, total=total, urns=urns)
+    told = tuple(seen_by(call.caller, each, seen) for each in page)
+    return ListedChangesets(changesets=told, total=total, urns=urns)
 
 
 def _resolved(ask: ListChangesets, reading: Reading) -> ListChangesets:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.amendments import amendments_of, said_anew
 from onrecord.catalog.editing import names_inside, root_of
@@ -28,6 +28,8 @@ from onrecord.operation import Call, operation
 from onrecord.remember.scrub import scrub_edits
 from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.records import Reading
+
+_PAGE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,16 @@ class SaidAnew(Answer):
 class Planned(Answer):
     """What would be applied. `mark` stands for exactly this: apply with it fails if something has changed since.
 
-    `said_anew` lists what was promoted before, where the source says something new: propose what is right now, or roll
-    the changeset back.
+    `said_anew` lists what was promoted before, where the source says something new: propose what is right now, which may
+    be the same, or roll the changeset back.
     """
 
     entity: str
     target: str
     memories: tuple[str, ...]
     changes: tuple[PlannedChange, ...]
+    #: Approved proposals that are not in it: so many are applied at once, the oldest first.
+    left: int = 0
     said_anew: tuple[SaidAnew, ...] = ()
     mark: str
 
@@ -86,6 +90,7 @@ class Drafted:
     entity: str
     proposals: tuple[Memory, ...]
     changes: tuple[FieldChange, ...]
+    left: int
 
     @property
     def mark(self) -> str:
@@ -113,6 +118,7 @@ def plan(call: Call, ask: Plan) -> Planned:
             )
             for each in draft.changes
         ),
+        left=draft.left,
         said_anew=anew,
         mark=draft.mark,
     )
@@ -133,10 +139,13 @@ def drafted(
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
         root = root_of(resolve(entity, lookup).canonical)
+        left = 0
         if memories:
             proposals = _named(memories, reading)
+        elif own:
+            proposals = []
         else:
-            proposals = [] if own else _approved(root, reading)
+            proposals, left = _approved(root, reading, lookup)
         edits = _sourced(call.caller, own, proposals, lookup)
     standing = target.read({edit.cell for _, edit in edits})
     changes: dict[Cell, FieldChange] = {}
@@ -144,7 +153,7 @@ def drafted(
         change = _change(source, edit, standing, root)
         known = changes.get(edit.cell)
         changes[edit.cell] = change if known is None else _joined(known, change)
-    return Drafted(entity=root, proposals=tuple(proposals), changes=tuple(changes.values()))
+    return Drafted(entity=root, proposals=tuple(proposals), changes=tuple(changes.values()), left=left)
 
 
 class _Source(NamedTuple):
@@ -179,17 +188,26 @@ def is_approved(memory: Memory) -> bool:
     )
 
 
-def _approved(root: str, reading: Reading) -> list[Memory]:
+def _approved(root: str, reading: Reading, lookup: StoredCatalog) -> tuple[list[Memory], int]:
+    """The approved proposals that edit an entity or its parts, as many as are applied at once, and how many are left."""
     wanted = MemoryFilter(
         entities=names_inside(root, reading),
         proposal="approved",
         statuses=STATUSES,
         order="created",
-        limit=APPLIED_AT_ONCE,
+        limit=_PAGE,
     )
-    found, _ = reading.browse(wanted)
-    # The oldest first, as they were proposed.
-    return [each for each in reversed(found) if each.edits]
+    found, after = reading.browse(wanted)
+    while after is not None:
+        page, after = reading.browse(replace(wanted, after=after))
+        found += page
+    # The oldest first, as they were proposed. To refer to something is not to edit it.
+    edits = [each for each in reversed(found) if _edits_inside(root, each, lookup)]
+    return edits[:APPLIED_AT_ONCE], len(edits[APPLIED_AT_ONCE:])
+
+
+def _edits_inside(root: str, memory: Memory, lookup: StoredCatalog) -> bool:
+    return any(root_of(_resolved(edit, lookup).entity) == root for edit in memory.edits or ())
 
 
 def _named(ids: Sequence[str], reading: Reading) -> list[Memory]:
@@ -219,6 +237,8 @@ def _change(source: _Source, edit: Edit, standing: Mapping[Cell, Any], root: str
         memories=source.memories,
         approved_by=source.approved_by,
         under=known and known.under,
+        # To agree again with what was promoted is to have seen what the source says now.
+        renews=known is not None and known.is_anew and same_value(known.value, edit.after),
     )
     return replace(change, note=_conflict(change, known is not None, root))
 

@@ -63,12 +63,12 @@ def _acting(tenant: str, user: str) -> Caller:
 
 
 def changes_something(change: FieldChange) -> bool:
-    return not same_value(change.before, change.after)
+    return change.renews or not same_value(change.before, change.after)
 
 
 def to_write(changeset: Changeset) -> tuple[FieldChange, ...]:
-    """The changes of a changeset that change something."""
-    return tuple(filter(changes_something, changeset.changes))
+    """The changes of a changeset that change something, or did."""
+    return tuple(each for each in changeset.changes if each.written or changes_something(each))
 
 
 def _is_whole(target: Target, changeset: Changeset) -> bool:

@@ -19,7 +19,7 @@ from onrecord.errors import Conflict, Forbidden, HigherTier, Invalid, NotFound
 from onrecord.model.changesets import WITHOUT_CATALOG, Changeset, FieldChange, without_effect
 from onrecord.model.collections import ENTITIES
 from onrecord.model.edits import Edit
-from onrecord.model.limits import PROPOSAL_STATES
+from onrecord.model.limits import APPLIED_AT_ONCE, PROPOSAL_STATES
 from onrecord.review.settling import LEFT_AFTER, finish_apply, settle_changesets, take_back
 from onrecord.service import OnRecord
 from onrecord.store.ports.filters import ChangesetFilter
@@ -35,6 +35,7 @@ from onrecord.testing.builders import (
     told,
     written,
 )
+from onrecord.testing.heard import heard
 
 REVIEWS: Final = frozenset({"memory.read", "memory.manage", "memory.review"})
 #: What the source says of a column, unless a test says otherwise.
@@ -585,6 +586,75 @@ class ChangesetConformance(_InAShop):
         assert (description(shop), shown(shop)["promoted"]) == (AMOUNT, None)
         assert shop.changesets().changesets[0].state == "failed"
 
+    def test_a_column_that_goes_and_comes_back_takes_no_proposal_with_it(
+        self, shop: OnRecord, tmp_path: Path, clock: Clock
+    ) -> None:
+        turned_down = proposed(shop, described("Gross."), content="It is gross of refunds.")
+        clock.tick()
+        shop.reject(turned_down, reason="It is not.")
+        rejected_at = clock.now
+        old = shop.remember("Gross of tax.", entities=[COLUMN]).memory.id
+        id = shop.remember("Net of tax.", edits=[described()], supersedes=[old]).memory.id
+        shop.approve(id)
+        clock.tick()
+        shop.ingest(write_source(tmp_path, columns="id"))
+        # While it is gone it is told, and applied to nothing.
+        [change] = shop.plan(ENTITY).changes
+        assert "nothing in the catalog" in (change.conflict or "")
+        with pytest.raises(Conflict, match="nothing in the catalog"):
+            shop.apply(ENTITY)
+        shop.ingest(write_source(tmp_path))
+        assert shop.plan(ENTITY).memories == (id,)
+        shop.apply(ENTITY)
+        assert description(shop) == NET
+        again = shop.remember("It is gross of refunds.", edits=[described("Gross.")])
+        assert (again.outcome, again.turned_down[0].by, again.turned_down[0].at) == (
+            "turned_down",
+            "root",
+            rejected_at,
+        )
+        assert not shop.reject(turned_down).changed
+        # What it had superseded comes back with the approval undone.
+        shop.roll_back("1")
+        assert shop.show(old).memory.status == "active"
+
+    def test_to_refer_to_something_is_not_to_edit_it(self, shop: OnRecord) -> None:
+        elsewhere = approved(shop, described("The shop.", "shop"), content="elsewhere", entities=[ENTITY])
+        id = approved(shop)
+        assert shop.plan(ENTITY).memories == (id,)
+        assert shop.apply(ENTITY).changeset.memories == (id,)
+        assert shop.apply("shop").changeset.memories == (elsewhere,)
+
+    def test_of_very_many_the_oldest_come_first_and_the_rest_are_counted(
+        self, shop: OnRecord, clock: Clock
+    ) -> None:
+        ids = []
+        for number in range(APPLIED_AT_ONCE + 2):
+            clock.tick()
+            tag = {"entity": ENTITY, "field": "tags", "key": f"tag{number}", "op": "add"}
+            ids.append(approved(shop, tag, content=f"number {number}", alike="keep"))
+        plan = shop.plan(ENTITY)
+        assert (plan.memories, plan.left) == (tuple(ids[:APPLIED_AT_ONCE]), 2)
+        done = shop.apply(ENTITY, mark=plan.mark)
+        assert (done.changeset.memories, done.left) == (plan.memories, 2)
+        last = shop.apply(ENTITY)
+        assert (last.changeset.memories, last.left) == (tuple(ids[APPLIED_AT_ONCE:]), 0)
+
+    def test_to_approve_what_was_promoted_again_ends_that_the_source_says_something_new(
+        self, shop: OnRecord, tmp_path: Path
+    ) -> None:
+        approved(shop)
+        shop.apply(ENTITY)
+        shop.ingest(write_source(tmp_path, "Another text."))
+        approved(shop, content="Net of refunds all the same.")
+        second = shop.apply(ENTITY).changeset
+        assert (second.changes[0].written, description(shop)) == (True, NET)
+        assert (shop.plan(ENTITY).said_anew, shop.ingest(str(tmp_path)).notes) == ((), ())
+        assert "source_says" not in shown(shop)["promoted"][0]
+        shop.roll_back(second.id)
+        [anew] = shop.plan(ENTITY).said_anew
+        assert (description(shop), anew.changeset, anew.source) == (NET, "1", "Another text.")
+
     def test_a_proposal_from_before_the_first_ingest_is_found_under_its_new_name(
         self, root: OnRecord, tmp_path: Path
     ) -> None:
@@ -651,9 +721,9 @@ class ChangesetConformance(_InAShop):
         eve = shop.as_caller(person("eve"))
         id = approved(shop, content="A secret of the board.", scope="user")
         with stopping(monkeypatch, "write", 1):
-            shop.apply(ENTITY)
+            shop.apply(ENTITY, reason="The board says so.")
         [seen] = eve.changesets().changesets
-        assert (seen.changes, seen.memories) == ((), ())
+        assert (seen.changes, seen.memories, seen.reason) == ((), (), None)
         assert NET not in written(seen)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
         shop.apply(ENTITY)
@@ -661,6 +731,20 @@ class ChangesetConformance(_InAShop):
         assert (done.memories, done.changes[0].memories, done.changes[0].after) == ((), (), NET)
         assert "board" not in written(eve.changesets()) + written(eve.inspect(ENTITY))
         assert shop.changesets(done.id).changesets[0].memories == (id,)
+
+    def test_how_many_proposals_of_a_changeset_one_does_not_see_costs_no_statement(
+        self, shop: OnRecord, store: Store
+    ) -> None:
+        eve, costs = shop.as_caller(person("eve")), []
+        for number in range(1, 4):
+            for each in range(number):
+                approved(shop, described(f"Text {number}."), content=f"secret {number} {each}", scope="user")
+            done = shop.apply(ENTITY).changeset
+            assert len(done.memories) == number
+            with heard(store) as told:
+                assert eve.changesets(done.id).changesets[0].memories == ()
+            costs.append(told)
+        assert costs[0] == costs[1] == costs[2]
 
     def test_why_a_changeset_failed_is_for_those_who_see_its_changes(
         self, shop: OnRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -680,14 +764,68 @@ class ChangesetConformance(_InAShop):
         assert (seen.state, seen.ended_reason) == ("failed", None)
         assert "layoffs" in (known.ended_reason or "")
 
-    def test_a_forgotten_proposal_leaves_what_it_changed(self, shop: OnRecord) -> None:
+    def test_what_is_applied_must_be_rolled_back_before_it_is_forgotten(self, shop: OnRecord) -> None:
         id = approved(shop, content="Forget me.")
         done = shop.apply(ENTITY).changeset.id
-        shop.forget(id)
-        assert description(shop) == NET
-        assert shop.changesets(done).changesets[0].memories == ()
+        with pytest.raises(Conflict, match=f"Roll changeset {done} back first"):
+            shop.forget(id)
+        assert (shop.show(id).memory.status, description(shop)) == ("active", NET)
         shop.roll_back(done)
+        shop.forget(id)
+        [left] = shop.changesets(done).changesets
+        assert (left.state, left.memories, left.changes) == ("rolled_back", (), ())
+        with pytest.raises(Conflict, match="already been rolled back"):
+            shop.roll_back(done)
+
+    @pytest.mark.parametrize("root_of", ["shop", ENTITY])
+    def test_nothing_of_a_forgotten_proposal_is_left_in_any_table(
+        self,
+        shop: OnRecord,
+        contents: Callable[[], Any],
+        tmp_path: Path,
+        clock: Clock,
+        root_of: str,
+    ) -> None:
+        """Of neither its text, its values nor its keys, whatever stood over it, and whatever the source did meanwhile."""
+        column = COLUMN if root_of == ENTITY else root_of
+        bob = shop.as_caller(person("bob"))
+        edits = [
+            described("quagga one", column),
+            {"entity": root_of, "field": "tags", "key": "quagga-two", "op": "add"},
+            {"entity": column, "field": "links", "key": "https://quagga.example", "value": "quagga three"},
+        ]
+        id = proposed(bob, *edits, content="A quagga said so.")
+        shop.approve(id)
+        first = shop.apply(root_of, reason="agreed").changeset.id
+        clock.tick()
+        other = approved(shop, described("Over it.", column), content="Another says more.")
+        second = shop.apply(root_of).changeset.id
+        clock.tick()
+        shop.ingest(write_source(tmp_path, "Another text.", columns="id amount more"))
+        clock.tick()
+        shop.roll_back(second)
+        shop.ingest(write_source(tmp_path, columns="id"))
+        clock.tick()
+        shop.roll_back(first, reason="wrong")
+        clock.tick()
+        bob.forget(id)
+        assert "quagga" not in repr(contents())
+        assert (shop.doctor().problems, states(shop)) == ((), {"pending": [other]})
+        assert shop.changesets(second).changesets[0].changes[0].after == "Over it."
+        shop.ingest(write_source(tmp_path))
+        shop.approve(other)
+        shop.roll_back(shop.apply(root_of).changeset.id)
         assert description(shop) == AMOUNT
+
+    def test_what_two_have_proposed_is_forgotten_with_the_second(
+        self, shop: OnRecord, contents: Callable[[], Any]
+    ) -> None:
+        ids = [approved(shop, described("quagga"), content=f"says {name}") for name in ("bob", "eve")]
+        shop.roll_back(shop.apply(ENTITY).changeset.id)
+        shop.forget(ids[0])
+        assert "quagga" in repr(contents())
+        shop.forget(ids[1])
+        assert "quagga" not in repr(contents())
 
     def test_changesets_are_of_one_tenant_and_listed_by_page(self, shop: OnRecord) -> None:
         for number in range(3):

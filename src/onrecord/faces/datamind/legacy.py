@@ -70,7 +70,7 @@ def migrate(door: OnRecord, path: str | Path, profile: str) -> Migrated:
             return Migrated(path=str(path), taken=taken, warnings=tuple(warnings))
         if rows:
             door.caller.require_operator("The memories of an older datamind")
-        reader = _Reader(door.caller.user, profile)
+        reader = _FormerItems(door.caller.user, profile)
         memories = [memory for row in rows for memory in reader.memories(row)]
         taken += _take_over(door, memories)
         warnings += reader.warnings
@@ -92,7 +92,7 @@ def _source_of(found: FoundTables) -> tuple[str | None, Sequence[Row]]:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _FormerItems:
     """Makes records of rows, whatever they contain, and collects warnings about odd values."""
 
     user: str

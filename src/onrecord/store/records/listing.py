@@ -64,13 +64,18 @@ def _browsed(
     view: View, ask: MemoryFilter, pinned: ConversationKey | None, time: str, most: int
 ) -> list[Memory]:
     """The first memories of one home."""
-    record, statement = _matching(view, ask, pinned)
-    statement = statement.order_by(record.c[time].desc(), memories.c.row.desc())
+    record, statement = ordered(view, ask, pinned)
     if ask.after is not None:
         statement = statement.where(_before(record.c[time], view.tenant, _read_mark(ask.after, time)))
     if ask.known_at is None:
         return view.memories(statement.limit(most), _when(ask), ask.statuses)
     return list(islice(_as_known(view, ask, statement), most))
+
+
+def ordered(view: View, ask: MemoryFilter, pinned: ConversationKey | None) -> tuple[FromClause, Select[Any]]:
+    """The records of one home that match, the latest first, and where they are read."""
+    record, statement = _matching(view, ask, pinned)
+    return record, statement.order_by(record.c[_TIMES[ask.order]].desc(), memories.c.row.desc())
 
 
 def count(views: Sequence[View], ask: MemoryCriteria, pinned: ConversationKey | None) -> int:

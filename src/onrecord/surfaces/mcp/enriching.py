@@ -97,7 +97,7 @@ class AttachingMiddleware:
     ) -> None:
         self._door_of: Callable[[Context], AnyDoor] = door if callable(door) else lambda context: door
         self._deadline_s, self._manner, self._conversation = deadline_s, manner, conversation
-        self._places = _Places(_MOST_AT_ONCE)
+        self._places = _Slots(_MOST_AT_ONCE)
         #: Conversations that the store has told something, too late to be passed on.
         self._missed: LruCache[str, bool] = LruCache(_MOST_SESSIONS)
 
@@ -183,10 +183,10 @@ class _Sessions:
         return session
 
 
-class _Place:
+class _Slot:
     """One question under way. It ends when the question has an answer, though nobody may wait for it any longer."""
 
-    def __init__(self, end: Callable[["_Place"], None]) -> None:
+    def __init__(self, end: Callable[["_Slot"], None]) -> None:
         self._end = end
         self._is_held = False
 
@@ -206,21 +206,21 @@ class _Place:
             self._end(self)
 
 
-class _Places:
+class _Slots:
     def __init__(self, most: int) -> None:
         self._most = most
-        self._taken: set[_Place] = set()
+        self._taken: set[_Slot] = set()
         self._lock = Lock()
 
-    def take(self) -> _Place | None:
+    def take(self) -> _Slot | None:
         with self._lock:
             if len(self._taken) >= self._most:
                 return None
-            place = _Place(self._end)
+            place = _Slot(self._end)
             self._taken.add(place)
             return place
 
-    def _end(self, place: _Place) -> None:
+    def _end(self, place: _Slot) -> None:
         with self._lock:
             self._taken.discard(place)
 

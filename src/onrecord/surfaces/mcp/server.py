@@ -187,7 +187,7 @@ def _call(request: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolR
         _LOG.error("The tool %s failed: %s", name, type(problem).__name__)
         return _failure(
             f"Something failed inside OnRecord ({type(problem).__name__}); the request was not at fault. Nothing "
-            "needs to be changed in it: try again later, or tell whoever runs this server."
+            "needs to be changed in it: try again later, or tell the operator of this server."
         )
 
 
