@@ -10,6 +10,7 @@ from onrecord.errors import Forbidden
 from onrecord.faces.data_platform.opening import read_allowed
 from onrecord.model.limits import PERMISSIONS
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
+from tests.recall.test_absolute import Angles
 from tests.surfaces.test_mcp import Agent
 
 from .data_platform_people import (
@@ -148,10 +149,13 @@ class TestRecall:
         [score] = scores(recall(ann, "alpha beta gamma", strategy="semantic"))
         assert score == pytest.approx(0.6 * 1 + 0.4 * 1, abs=0.001), "the same text: cosine 1, and every word"
 
-    def test_an_exact_token_is_not_underweighted(self, ann: Agent) -> None:
-        exact = remember(ann, "ERR_4711 means the loader timed out and was started again by hand.")
-        remember(ann, "The loader timed out and was started again.")
-        assert found(recall(ann, "ERR_4711", strategy="semantic"))[0] == exact
+    def test_an_exact_token_is_not_underweighted(self, agent: Connect, door: OnRecord) -> None:
+        door._embedders = StubEmbedders(Angles())  # type: ignore[arg-type]
+        exact = remember(agent(), "Filter on ERR_4711 at 0.55")
+        similar = remember(agent(), "Some errors are harmless at 0.82")
+        answer = recall(agent(), "ERR_4711", strategy="semantic")
+        assert found(answer) == [exact, similar]
+        assert scores(answer) == pytest.approx([0.6 * 1.55 / 2 + 0.4, 0.6 * 1.82 / 2])
 
     def test_lexical_search_surfaces_rows_whose_embedding_is_missing(
         self, ann: Agent, stub: StubEmbedder
