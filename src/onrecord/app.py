@@ -12,6 +12,7 @@ from onrecord.config import Config, load, read_number, read_several
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
+from onrecord.model.service_address import ServiceAddress, read_address
 from onrecord.operation import Progress, Terms
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
@@ -64,7 +65,7 @@ def connect(
         progress=progress,
         embedders=embedders,
         turns=_turns(config),
-        terms=Terms(audit_kept=_audit_kept(config)),
+        terms=Terms(audit_kept=_audit_kept(config), datahub=_datahub(config)),
     )
 
 
@@ -175,12 +176,21 @@ def terms_of(config: Config) -> Terms:
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
         audit_kept=_audit_kept(config),
         gives_global=False,
+        datahub=_datahub(config),
     )
 
 
 def _audit_kept(config: Config) -> timedelta | None:
     days = config.audit_days and read_number("audit_days", config.audit_days, 1, 100_000)
     return timedelta(days=days) if days else None
+
+
+def _datahub(config: Config) -> ServiceAddress | None:
+    if config.datahub_url is None:
+        return None
+    # Whoever applies a changeset is taken to be gone after a minute: an answer comes earlier, or not at all.
+    seconds = read_number("datahub_timeout", config.datahub_timeout, 1, 45)
+    return read_address("datahub_url", config.datahub_url, config.datahub_token, seconds)
 
 
 def is_loopback(host: str) -> bool:

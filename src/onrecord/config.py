@@ -19,13 +19,16 @@ from onrecord.model.shapes import Object, checked_field, faults_at
 
 _APP: Final = "onrecord"
 # Settings are printed and pasted into reports; the password of a DSN is not.
-_SECRET: Final = ("embedder_key", "operator_key")
+_SECRET: Final = ("embedder_key", "operator_key", "datahub_token")
 _PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]password=)[^&]*")
 
 #: Settings that must not be empty: they say which store, which caller and who may come in. An empty value most likely comes
 #: from an unset variable, and a default would then be wrong.
 NEVER_EMPTY: Final = frozenset(
-    {"db", "tenant", "user", "embedder_key", "operator_key", "oidc_issuer", "oidc_audience", "grants"}
+    {
+        *("db", "tenant", "user", "embedder_key", "operator_key", "oidc_issuer", "oidc_audience", "grants"),
+        *("datahub_url", "datahub_token"),
+    }
 )
 _YES_OR_NO: Final = {"true": "yes", "1": "yes", "on": "yes", "false": "no", "0": "no", "off": "no"}
 
@@ -77,6 +80,11 @@ class Config:
     sources: str | None = _setting(
         "The sources that may be ingested over the network and over MCP, separated by commas."
     )
+    datahub_url: str | None = _setting(
+        "Where DataHub is: `ingest datahub` reads it, and what is approved of its datasets is written there."
+    )
+    datahub_token: str | None = _setting("The access token for it.")
+    datahub_timeout: str = _setting("How many seconds to wait for one answer of it.", "30")
     operator_key: str | None = _setting(
         "A secret of at least 32 characters; whoever sends it to a server may do everything in every tenant."
     )

@@ -19,6 +19,7 @@ from onrecord.model.limits import SAVES_PER_RUN, Permission
 from onrecord.model.memory import Change
 from onrecord.model.near_names import unknown_names
 from onrecord.model.request import Request, checked, request_fields
+from onrecord.model.service_address import ServiceAddress
 from onrecord.model.unset import Unset
 from onrecord.providers.embedding import Embedders
 from onrecord.store.ports.ledger import Done, Ledger, SentRequest
@@ -37,13 +38,14 @@ Progress = Callable[[str, int, int | None], None]
 class Terms:
     """What whoever runs the store allows: which sources callers may read (None for any), how many saves an unattended
     run may make, how long lines of the audit are kept (None for ever), and whether a key may be given the permission to
-    change what every tenant sees.
+    change what every tenant sees; and where the DataHub is that is read and written, if there is one.
     """
 
     sources: Sequence[str] | None = None
     saves_per_run: int = SAVES_PER_RUN
     audit_kept: timedelta | None = None
     gives_global: bool = True
+    datahub: ServiceAddress | None = None
 
 
 class DoneBefore(Exception):

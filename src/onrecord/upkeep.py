@@ -9,6 +9,7 @@ from typing import Final
 from onrecord.jobs.embedding import do_jobs
 from onrecord.jobs.reconciling import Reconciler
 from onrecord.jobs.worker import Doer, Periodic
+from onrecord.model.service_address import ServiceAddress
 from onrecord.providers.embedding import Embedder
 from onrecord.store.ports.jobs import EMBED, RECONCILE, SETTLE, SWEEP
 from onrecord.store.ports.store import Store
@@ -19,7 +20,10 @@ _SETTLE_EVERY: Final = timedelta(minutes=5)
 
 
 def doers(
-    store: Store, embedder: Embedder | None, audit_kept: timedelta | None
+    store: Store,
+    embedder: Embedder | None,
+    audit_kept: timedelta | None,
+    datahub: ServiceAddress | None = None,
 ) -> dict[str, Doer | Periodic]:
     """What a worker with these means can do. What it cannot do stays for another worker."""
     known: dict[str, Doer | Periodic] = {}
@@ -27,14 +31,14 @@ def doers(
         known[EMBED] = partial(do_jobs, store, embedder)
         missing = Reconciler(store, embedder)
         known[RECONCILE] = Periodic(missing, RECONCILE_EVERY, missing.is_wanted)
-    known[SETTLE] = Periodic(partial(_settle, store, embedder is not None), _SETTLE_EVERY)
+    known[SETTLE] = Periodic(partial(_settle, store, embedder is not None, datahub), _SETTLE_EVERY)
     if audit_kept is not None:
         known[SWEEP] = Periodic(lambda now: store.sweep_audit(now - audit_kept), _SWEEP_EVERY)
     return known
 
 
-def _settle(store: Store, embeds: bool, now: datetime) -> None:
+def _settle(store: Store, embeds: bool, datahub: ServiceAddress | None, now: datetime) -> None:
     # Every command looks whether there is work, and few have any of this kind: it is loaded when it is done.
-    from onrecord.review.settling import settle_changesets
+    from onrecord.review.settling import settle_all
 
-    settle_changesets(store, now, embeds=embeds)
+    settle_all(store, now, embeds=embeds, datahub=datahub)

@@ -9,7 +9,7 @@ the same source listed it before and names its datasources itself.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, islice
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ingest(Request):
-    """Read what there is into the catalog: from model files, a store of models, a live database, or the files that
-    dbt writes.
+    """Read what there is into the catalog: from model files, a store of models, a live database, the files that dbt
+    writes, or DataHub.
 
     The kind of source is recognised by looking at it. Ingesting again takes in what has changed; entities that are no
     longer there are retired, and removed from the references of memories, which keep their text.
@@ -67,7 +67,7 @@ class Ingest(Request):
     path: str = ask(
         rules.Text(at_least=1, at_most=4_096),
         "A folder of model files, a manifest.json of dbt or its folder, a SQLite file (a store of models, or any "
-        "database), or the URL of a database.",
+        "database), the URL of a database, or `datahub` for the DataHub of the settings.",
         positional=True,
     )
     datasource: str | None = ask(MAYBE_NAME, "What to call the datasource; else its own name.", None)
@@ -158,7 +158,11 @@ def ingest(call: Call, ask: Ingest) -> Ingested:
             "the machine, by `onrecord ingest`."
         )
     source = open_source(
-        ask.path, datasource=ask.datasource, schema=ask.schema, sample_values=ask.sample_values
+        ask.path,
+        datasource=ask.datasource,
+        schema=ask.schema,
+        sample_values=ask.sample_values,
+        datahub=call.terms.datahub,
     )
     ingested = _ingested(call, source, ask.dry_run)
     if not ask.dry_run:
@@ -176,19 +180,21 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
     with call.reading() as reading:
         vanished = _vanished(reading.reading_of(ENTITIES), source.origin, roots)
         known = _known_models(reading.reading_of(ENTITIES), [*roots, *vanished])
+    still_known = _still_known(source, {name: known[name] for name in known.keys() - fingerprints.keys()})
+    vanished = [name for name in vanished if not any(each.startswith(f"{name}.") for each in still_known)]
     models = _differing(source, fingerprints, known, progress)
     hidden = {name for name, model in known.items() if model.hidden and name not in models}
     hidden |= {name for name, (model, *_) in models.items() if model.hidden}
-    priority = source.priority()
+    priority, there = source.priority(), fingerprints.keys() | still_known
     with call.reading() as reading:
         catalog = reading.reading_of(ENTITIES)
         # Read with what is there now, so that a value that was promoted meanwhile is not written over.
         promoted = _promoted(reading)
-        others = list(_homes(datasources, fingerprints.keys() - hidden, source.origin or "", promoted))
+        others = list(_homes(datasources, there - hidden, source.origin or "", promoted))
         if priority is not None:
             others.append(priority_record(priority))
         models = {name: _amended(records, promoted.get(name, ())) for name, records in models.items()}
-        plan = _planned(catalog, models, others, known.keys() - fingerprints.keys(), vanished)
+        plan = _planned(catalog, models, others, known.keys() - there, vanished)
     stale = tuple[str, ...]()
     if not dry_run:
         if plan.size:
@@ -232,6 +238,7 @@ class _KnownModel(NamedTuple):
     fingerprint: str
     hidden: bool
     samples: Mapping[str, Any]
+    aliases: tuple[str, ...]
 
     def is_told_by(self, fingerprint: str, *, but_for_samples: bool) -> bool:
         """Whether the model still has this fingerprint. Ours may also have samples, which this one lacks."""
@@ -259,10 +266,24 @@ def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _Kn
     inside = chain.from_iterable(catalog.filed_memories(entity_facet("in", name)) for name in datasources)
     return {
         _canonical(record): _KnownModel(
-            entity_of(record).get("fingerprint", ""), record.status_reason == HIDDEN, samples_of(record)
+            entity_of(record).get("fingerprint", ""),
+            record.status_reason == HIDDEN,
+            samples_of(record),
+            record.entities[1:],
         )
         for record in inside
     }
+
+
+def _still_known(source: "Source", missing: Mapping[str, _KnownModel]) -> Set[str]:
+    """Of the models that a source does not list, those that are not certainly gone. It is asked while no connection is
+    held.
+    """
+    from onrecord.catalog.sources import LaggingSource
+
+    if not missing or not isinstance(source, LaggingSource):
+        return frozenset()
+    return source.still_known({name: model.aliases for name, model in missing.items()})
 
 
 def _differing(

@@ -12,7 +12,7 @@ from onrecord.catalog.records import datasource_of, entity_of, model_of
 from onrecord.catalog.resolution import Unresolved, resolve
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.catalog.targets import Target
-from onrecord.catalog.targets.amendments import AmendmentsTarget
+from onrecord.catalog.targets.choosing import Targets
 from onrecord.errors import NotFound, invalid
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
@@ -82,6 +82,7 @@ class Drafted:
     """A plan with all that applying it needs."""
 
     entity: str
+    target: Target
     proposals: tuple[Memory, ...]
     changes: tuple[FieldChange, ...]
 
@@ -93,13 +94,12 @@ class Drafted:
 
 @operation("read", "memory.read", "GET /plan")
 def plan(call: Call, ask: Plan) -> Planned:
-    target = target_of(call)
-    draft = drafted(call, target, ask.entity, ask.memories)
+    draft = drafted(call, ask.entity, ask.memories)
     with call.reading() as reading:
         anew = tuple(_said_anew(draft.entity, StoredCatalog(reading)))
     return Planned(
         entity=draft.entity,
-        target=target.name,
+        target=draft.target.name,
         memories=tuple(each.id for each in draft.proposals),
         changes=tuple(
             PlannedChange(
@@ -116,25 +116,30 @@ def plan(call: Call, ask: Plan) -> Planned:
     )
 
 
-def target_of(call: Call) -> Target:
-    """Where changes are written."""
-    return AmendmentsTarget(call.store, call.caller, call.now, embeds=call.embedders.current is not None)
+def targets_of(call: Call) -> Targets:
+    """Where changes can be written."""
+    embeds = call.embedders.current is not None
+    return Targets(call.store, call.caller, call.now, embeds, call.terms.datahub)
 
 
-def drafted(call: Call, target: Target, entity: str, memories: Sequence[str]) -> Drafted:
+def drafted(call: Call, entity: str, memories: Sequence[str]) -> Drafted:
     """The changes that approved proposals make to an entity and its parts; a `note` says what stands in the way of one."""
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
         root = root_of(resolve(entity, lookup).canonical)
         proposals = _named(memories, reading) if memories else _approved(root, reading)
         edits = [(each, _resolved(edit, lookup)) for each in proposals for edit in each.edits or ()]
+        target = targets_of(call).of(root, lookup)
     standing = target.read({edit.cell for _, edit in edits})
     changes: dict[Cell, FieldChange] = {}
     for proposal, edit in edits:
-        change = _change(proposal, edit, standing, root)
+        change = _change(proposal, edit, standing)
+        change = replace(
+            change, note=target.obstacle(change) or _conflict(change, edit.cell in standing, root)
+        )
         known = changes.get(edit.cell)
         changes[edit.cell] = change if known is None else _joined(known, change)
-    return Drafted(entity=root, proposals=tuple(proposals), changes=tuple(changes.values()))
+    return Drafted(entity=root, target=target, proposals=tuple(proposals), changes=tuple(changes.values()))
 
 
 def is_approved(memory: Memory) -> bool:
@@ -179,9 +184,9 @@ def _resolved(edit: Edit, lookup: StoredCatalog) -> Edit:
         return edit
 
 
-def _change(proposal: Memory, edit: Edit, standing: Mapping[Cell, Any], root: str) -> FieldChange:
+def _change(proposal: Memory, edit: Edit, standing: Mapping[Cell, Any]) -> FieldChange:
     known = standing.get(edit.cell)
-    change = FieldChange(
+    return FieldChange(
         edit=edit,
         before=known and known.value,
         after=edit.after,
@@ -189,7 +194,6 @@ def _change(proposal: Memory, edit: Edit, standing: Mapping[Cell, Any], root: st
         approved_by=proposal.approved_by,
         under=known and known.under,
     )
-    return replace(change, note=_conflict(change, known is not None, root))
 
 
 def _conflict(change: FieldChange, is_known: bool, root: str) -> str | None:
