@@ -7,7 +7,7 @@ fail, hang, lie or come too late, mutations that do half, and people who edit in
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -17,13 +17,27 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
 
-from graphql import GraphQLError, GraphQLSchema, build_schema, execute_sync, get_operation_ast, parse, validate
+from graphql import (
+    GraphQLError,
+    GraphQLSchema,
+    build_schema,
+    execute_sync,
+    get_operation_ast,
+    parse,
+    validate,
+)
 from graphql.language import FieldNode
 
 TOKEN = "datahub-token-3f9c1b7e"
 _SCHEMA = Path(__file__).with_name("datahub_schema.graphql")
 _FIELD_URN = re.compile(r"urn:li:schemaField:\((urn:li:dataset:\(.*\)),([^()]+)\)")
-_TYPES = {"dataset": "Dataset", "dataJob": "DataJob", "query": "QueryEntity", "document": "Document", "incident": "Incident"}
+_TYPES = {
+    "dataset": "Dataset",
+    "dataJob": "DataJob",
+    "query": "QueryEntity",
+    "document": "Document",
+    "incident": "Incident",
+}
 
 
 def dataset_urn(name: str, platform: str = "snowflake", env: str = "PROD") -> str:
@@ -149,7 +163,9 @@ class Datahub:
         document = _parsed(sent["query"])
         operation = get_operation_ast(document)
         assert operation is not None
-        names = [each.name.value for each in operation.selection_set.selections if isinstance(each, FieldNode)]
+        names = [
+            each.name.value for each in operation.selection_set.selections if isinstance(each, FieldNode)
+        ]
         with self._lock:
             self.requests.append(names[0])
             due = [each for each in self._events if each.is_due(names[0])]
@@ -228,7 +244,9 @@ class _Root:
 
     def listQueries(self, info: Any, input: dict[str, Any]) -> Any:  # noqa: N802
         found = [
-            self._shown(urn) for urn, each in self._state.queries.items() if input["datasetUrn"] in each["datasets"]
+            self._shown(urn)
+            for urn, each in self._state.queries.items()
+            if input["datasetUrn"] in each["datasets"]
         ]
         return _paged("queries", found, input)
 
@@ -237,10 +255,22 @@ class _Root:
         if kind == "Dataset":
             return self._dataset(urn)
         if found := _FIELD_URN.fullmatch(urn):
-            shown = {"__typename": "SchemaFieldEntity", "urn": urn, "type": "SCHEMA_FIELD", "fieldPath": found[2]}
-            return shown | {"structuredProperties": self._values(urn), "incidents": partial(self._incidents, urn)}
+            shown = {
+                "__typename": "SchemaFieldEntity",
+                "urn": urn,
+                "type": "SCHEMA_FIELD",
+                "fieldPath": found[2],
+            }
+            return shown | {
+                "structuredProperties": self._values(urn),
+                "incidents": partial(self._incidents, urn),
+            }
         if kind == "DataJob":
-            return {"__typename": kind, "urn": urn, "lineage": partial(self._lineage, self._state.jobs.get(urn, []))}
+            return {
+                "__typename": kind,
+                "urn": urn,
+                "lineage": partial(self._lineage, self._state.jobs.get(urn, [])),
+            }
         if kind == "QueryEntity":
             return self._query(urn)
         if kind == "Document":
@@ -272,7 +302,9 @@ class _Root:
             "editableSchemaMetadata": {
                 "editableSchemaFieldInfo": [self._field(path, each) for path, each in held["edits"].items()]
             },
-            "institutionalMemory": {"elements": [{"url": url, "label": label} for url, label in held["links"]]},
+            "institutionalMemory": {
+                "elements": [{"url": url, "label": label} for url, label in held["links"]]
+            },
             "structuredProperties": self._values(urn),
             "lineage": partial(self._lineage, held["upstream"]),
             "relatedDocuments": partial(self._documents, urn),
@@ -285,7 +317,11 @@ class _Root:
         return {**told, "deprecated": True, "replacement": replacement and self._shown(replacement)}
 
     def _field(self, path: str, told: Mapping[str, Any]) -> Any:
-        shown = {"fieldPath": path, "nativeDataType": told.get("type"), "description": told.get("description")}
+        shown = {
+            "fieldPath": path,
+            "nativeDataType": told.get("type"),
+            "description": told.get("description"),
+        }
         return shown | {"isPartOfKey": told.get("key", False)} | _tagged(told)
 
     def _values(self, urn: str) -> Any:
@@ -298,7 +334,12 @@ class _Root:
     def _property(self, urn: str) -> Any:
         held = self._state.properties[urn]
         definition = {"valueType": {"urn": held["valueType"]}, "cardinality": held.get("cardinality")}
-        return {"__typename": "StructuredPropertyEntity", "urn": urn, "exists": True, "definition": definition}
+        return {
+            "__typename": "StructuredPropertyEntity",
+            "urn": urn,
+            "exists": True,
+            "definition": definition,
+        }
 
     def _lineage(self, upstream: Sequence[str], info: Any, input: dict[str, Any]) -> Any:
         assert input["direction"] == "UPSTREAM"
@@ -306,12 +347,16 @@ class _Root:
         return {"start": 0, "count": len(found), "total": len(found), "relationships": found}
 
     def _documents(self, urn: str, info: Any, input: dict[str, Any]) -> Any:
-        found = [self._document(each) for each, held in self._state.documents.items() if urn in held["assets"]]
+        found = [
+            self._document(each) for each, held in self._state.documents.items() if urn in held["assets"]
+        ]
         return _paged("documents", found, input)
 
     def _incidents(self, urn: str, info: Any, state: str, **page: Any) -> Any:
         held = self._state.incidents
-        found = [self._incident(each) for each in held if held[each]["on"] == urn and held[each]["state"] == state]
+        found = [
+            self._incident(each) for each in held if held[each]["on"] == urn and held[each]["state"] == state
+        ]
         return _paged("incidents", found, page)
 
     def _query(self, urn: str) -> Any:
@@ -330,7 +375,12 @@ class _Root:
 
     def _incident(self, urn: str) -> Any:
         held = self._state.incidents[urn]
-        shown = {"__typename": "Incident", "urn": urn, "title": held["title"], "description": held["description"]}
+        shown = {
+            "__typename": "Incident",
+            "urn": urn,
+            "title": held["title"],
+            "description": held["description"],
+        }
         return shown | {"incidentType": "OPERATIONAL", "status": {"state": held["state"]}}
 
     # Mutations.
@@ -465,7 +515,11 @@ class _Root:
         return urn
 
     def updateIncident(self, info: Any, urn: str, input: dict[str, Any]) -> bool:  # noqa: N802
-        told = {"title": input["title"], "description": input["description"], "state": input["status"]["state"]}
+        told = {
+            "title": input["title"],
+            "description": input["description"],
+            "state": input["status"]["state"],
+        }
         self._state.incidents[urn] |= told
         return True
 
@@ -530,11 +584,9 @@ def serving(hub: Datahub) -> Iterator[Datahub]:
             pass
 
         def handle(self) -> None:
-            try:
+            # Whoever asked may not have waited.
+            with suppress(ConnectionError):
                 super().handle()
-            except ConnectionError:
-                # Whoever asked did not wait.
-                pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

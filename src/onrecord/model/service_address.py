@@ -8,17 +8,11 @@ from onrecord.errors import invalid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAddress:
-    """Only the system itself ever sees the token."""
+    """Only the system itself ever sees the token; the address holds no secret, and may be shown."""
 
     url: str
     token: str | None = field(default=None, repr=False)
     timeout_s: float = 30.0
-
-    @property
-    def shown(self) -> str:
-        """The address as people see it, and by which it is known, without a password."""
-        parts = urlsplit(self.url)
-        return f"{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
 
 
 def read_address(name: str, url: str, token: str | None, timeout_s: int) -> ServiceAddress:

@@ -178,7 +178,7 @@ class DatahubClient:
         return CatalogUnavailable(" ".join(filter(None, (self._sentence(what), remedy))))
 
     def _sentence(self, what: str) -> str:
-        return f"DataHub at {self._address.shown} {what}."
+        return f"DataHub at {self._address.url} {what}."
 
 
 _IS_IT_THE_ADDRESS: Final = (

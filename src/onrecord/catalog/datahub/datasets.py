@@ -6,7 +6,7 @@ from typing import Any, Final
 from onrecord.catalog.datahub.answers import Answer, each_in, inside, maybe, need, unreadable
 from onrecord.catalog.datahub.client import DatahubClient, Refused
 from onrecord.catalog.datahub.urns import DATASET, key_of, simple_path, table_of
-from onrecord.catalog.sources.naming import legal_names
+from onrecord.catalog.naming import legal_names
 from onrecord.model.catalog import Model, Part
 
 #: How many URNs are listed, and datasets read, at a time; and how many there may be.

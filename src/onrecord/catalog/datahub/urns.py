@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from onrecord.catalog.sources.naming import legal_name
+from onrecord.catalog.naming import legal_name
 from onrecord.model.edits import Cell
 from onrecord.model.limits import NAME_CHARACTERS
 

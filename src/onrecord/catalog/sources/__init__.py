@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
+from onrecord.catalog.naming import named_datasource
 from onrecord.catalog.sources.database import DatabaseCatalog
 from onrecord.catalog.sources.database_access import URL_SCHEMES
 from onrecord.catalog.sources.datahub import NAME as DATAHUB
@@ -12,7 +13,6 @@ from onrecord.catalog.sources.datahub import DatahubCatalog
 from onrecord.catalog.sources.dbt import DbtCatalog
 from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT, SEMANTIC_MANIFEST
 from onrecord.catalog.sources.model_store import ModelStore, is_model_store
-from onrecord.catalog.sources.naming import named_datasource
 from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalog
 from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.catalog import Datasource, Model

@@ -46,8 +46,8 @@ class DatahubCatalog:
 
     def __init__(self, address: ServiceAddress) -> None:
         self._address = address
-        self.location = address.shown
-        self.origin = f"{NAME}:{address.shown}"
+        self.location = address.url
+        self.origin = f"{NAME}:{address.url}"
         self._kept: dict[str, _Kept] = {}
         self._unsaid: dict[str, str] = {}
         self._notes: list[str] = []
