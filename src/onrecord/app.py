@@ -8,12 +8,12 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from onrecord.config import Config, load, read_number, read_several
+from onrecord.config import Config, load, read_choice, read_duration, read_number, read_several
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
 from onrecord.model.service_address import ServiceAddress, read_address
-from onrecord.operation import Progress, Terms
+from onrecord.operation import Progress, Terms, Watch
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
 from onrecord.remember.scrub import scrub_memory
@@ -65,7 +65,7 @@ def connect(
         progress=progress,
         embedders=embedders,
         turns=_turns(config),
-        terms=Terms(audit_kept=_audit_kept(config), datahub=_datahub(config)),
+        terms=Terms(audit_kept=_audit_kept(config), watch=_watch(config), datahub=_datahub(config)),
     )
 
 
@@ -176,6 +176,7 @@ def terms_of(config: Config) -> Terms:
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
         audit_kept=_audit_kept(config),
         gives_global=False,
+        watch=_watch(config),
         datahub=_datahub(config),
     )
 
@@ -191,6 +192,11 @@ def _datahub(config: Config) -> ServiceAddress | None:
     # Whoever applies a changeset is taken to be gone after a minute: an answer comes earlier, or not at all.
     seconds = read_number("datahub_timeout", config.datahub_timeout, 1, 45)
     return read_address("datahub_url", config.datahub_url, config.datahub_token, seconds)
+
+
+def _watch(config: Config) -> Watch | None:
+    every = read_duration("watch_every", config.watch_every)
+    return Watch(every, read_several(config.sources)) if read_choice("watch", config.watch) else None
 
 
 def is_loopback(host: str) -> bool:

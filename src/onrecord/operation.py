@@ -34,17 +34,26 @@ Effect = Literal["read", "write", "destroy"]
 Progress = Callable[[str, int, int | None], None]
 
 
+class Watch(NamedTuple):
+    """How often the catalog is compared with what memories say of it, and which sources are read again for that."""
+
+    every: timedelta
+    sources: Sequence[str] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What whoever runs the store allows: which sources callers may read (None for any), how many saves an unattended
-    run may make, how long lines of the audit are kept (None for ever), and whether a key may be given the permission to
-    change what every tenant sees; and where the DataHub is that is read and written, if there is one.
+    run may make, how long lines of the audit are kept (None for ever), whether a key may be given the permission to
+    change what every tenant sees, whether what memories are about is watched, and where the DataHub is that is read and
+    written, if there is one.
     """
 
     sources: Sequence[str] | None = None
     saves_per_run: int = SAVES_PER_RUN
     audit_kept: timedelta | None = None
     gives_global: bool = True
+    watch: Watch | None = None
     datahub: ServiceAddress | None = None
 
 

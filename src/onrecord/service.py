@@ -105,7 +105,7 @@ class OnRecord(Door):
         from onrecord.jobs.worker import Worker
         from onrecord.upkeep import doers
 
-        known = doers(self._store, self._embedders.current, self._terms.audit_kept, self._terms.datahub)
+        known = doers(self._store, self._embedders, self._terms)
         return Worker(self._store, known, self._clock)
 
     @property

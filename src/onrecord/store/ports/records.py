@@ -136,6 +136,16 @@ class Reading(Protocol):
     def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
         """The same as whole memories, with retired ones on request."""
 
+    def filed_under(self, facets: Sequence[str]) -> list[Memory]:
+        """The tenant's own memories under any of some names, each once, in the order of saving, by one statement;
+        retired ones are left out.
+        """
+
+    def recorded_since(self, since: datetime, *, most: int, after: int = 0) -> list[Memory]:
+        """The tenant's own memories that were last written after a time, retired ones too, in the order of their rows;
+        those of later rows than `after`.
+        """
+
     def newest(
         self, facets: Sequence[str], *, each: int, most: int, statuses: Sequence[Status] = ()
     ) -> list[tuple[str, Memory]]:

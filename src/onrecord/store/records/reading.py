@@ -6,6 +6,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Integer,
     Select,
@@ -196,6 +197,13 @@ class SqlReading:
         found = self._view.fetch(_filed(self._view.visibility, whole=True, gone=gone), facet=facet)
         return [read_memory(row, self._view.home.tenant) for row in found]
 
+    def filed_under(self, facets: Sequence[str]) -> list[Memory]:
+        found = self._view.fetch(_filed_under(self._view.visibility), facets=list(facets)) if facets else ()
+        return [read_memory(row, self._view.home.tenant) for row in found]
+
+    def recorded_since(self, since: datetime, *, most: int, after: int = 0) -> list[Memory]:
+        return self._view.memories(_recorded(self._view.visibility), since=since, after=after, most=most)
+
     def newest(
         self, facets: Sequence[str], *, each: int, most: int, statuses: Sequence[Status] = ()
     ) -> list[tuple[str, Memory]]:
@@ -301,6 +309,27 @@ def _filed(visibility: Visibility, whole: bool = False, gone: bool = False) -> S
         .order_by(facets.c.row)
     )
     return found if gone else found.where(memories.c.valid_to.is_(None))
+
+
+@cache
+def _filed_under(visibility: Visibility) -> Select[Any]:
+    filed = select(facets.c.row).where(of_home(facets), one_of(facets.c.facet, "facets"))
+    return (
+        select(*PRESENT)
+        .where(visible(memories, visibility), memories.c.row.in_(filed), memories.c.valid_to.is_(None))
+        .order_by(memories.c.row)
+    )
+
+
+@cache
+def _recorded(visibility: Visibility) -> Select[Any]:
+    later = memories.c.recorded_at > bindparam("since", type_=memories.c.recorded_at.type)
+    return (
+        select(*PRESENT)
+        .where(visible(memories, visibility), later, memories.c.row > bindparam("after", type_=BigInteger))
+        .order_by(memories.c.row)
+        .limit(bindparam("most", type_=Integer))
+    )
 
 
 @cache

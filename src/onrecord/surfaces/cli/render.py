@@ -314,11 +314,15 @@ def _hit_line(hit: "Hit", told: str) -> str:
 def _marks(memory: "Memory") -> Iterator[str]:
     yield memory.tier
     if memory.status != "active":
-        yield f"{memory.status} {_day(memory.valid_to)}".strip()
+        yield f"{memory.status} {_day(memory.valid_to)}".strip() + _why_stale(memory)
     if proposal := _proposal(memory):
         yield f"proposes to {proposal}"
     if memory.conversation:
         yield "conversation"
+
+
+def _why_stale(memory: "Memory") -> str:
+    return f": {memory.status_reason}" if memory.status == "stale" and memory.status_reason else ""
 
 
 def _excerpt(content: str) -> str:
