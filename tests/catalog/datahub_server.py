@@ -567,6 +567,8 @@ def serving(hub: Datahub) -> Iterator[Datahub]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+        wbufsize = -1
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))

@@ -178,8 +178,10 @@ def die_when(
     name: str,
     nth: int,
     after: bool = False,
+    settings: dict[str, str] | None = None,
 ) -> None:
     """Do one thing, and die just before or just after the nth call of something: where it is, and its name."""
+    os.environ.update(settings or {})
     place = pkgutil.resolve_name(owner)
     called, calls = getattr(place, name), count(1)
 

@@ -148,7 +148,7 @@ def restored(target: Target, changeset: Changeset) -> tuple[FieldChange, ...]:
     return tuple(
         replace(each, note=kept[each.edit.cell][:REASON_CHARACTERS])
         if each.edit.cell in kept
-        else replace(each, written=False)
+        else replace(each, written=False, note=None)
         for each in changeset.changes
     )
 

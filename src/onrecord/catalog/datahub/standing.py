@@ -236,13 +236,15 @@ def _item(wanted: Wanted, holder: Answer, items: Mapping[str, Answer]) -> tuple[
     field, key = wanted.cell.field, wanted.cell.key
     if wanted.item is not None:
         value = _ITEM_VALUES[field](items[wanted.item], key)
-        return value, {"item": wanted.item}
+        if value is not None:
+            return value, {"item": wanted.item}
+    # Also if the one that was known is gone: what is put back after it was deleted is another.
     where, listed = _LISTS[field]
     for each in whole_list(holder, where, listed, _MOST):
         value = _ITEM_VALUES[field](each, key)
         if value is not None:
             return value, {"item": need(each, "urn", str)}
-    return None, {}
+    return None, {"item": wanted.item}
 
 
 _LISTS: Final[Mapping[str, tuple[str, str]]] = {
