@@ -11,7 +11,9 @@ from onrecord.care.embedding import EmbeddedMissing
 from onrecord.care.export import Exported
 from onrecord.care.importing import Imported
 from onrecord.care.reindex import Reindexed
+from onrecord.care.renaming import AcceptedRenames, ListedRenames
 from onrecord.care.status import StoreStatus
+from onrecord.catalog.impact import Impacted
 from onrecord.catalog.ingest import Ingested
 from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
 from onrecord.context.attaching import Attached
@@ -377,6 +379,30 @@ class Door:
         clear: bool = ...,
     ) -> Prioritised:
         """Say which datasources come first where several have a name; without any, show the order in force."""
+        ...
+    def impact(
+        self,
+        path: str | None = ...,
+        *,
+        sql: str | None = ...,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        format: Literal["plain", "markdown"] = ...,
+    ) -> Impacted:
+        """Say which memories, example queries and amendments a change of tables would make stale, before it is made."""
+        ...
+    def renames(
+        self,
+    ) -> ListedRenames:
+        """List the columns that were perhaps renamed, and the stale memories that wait for the new name."""
+        ...
+    def accept_renames(
+        self,
+        *,
+        entities: Sequence[str] = ...,
+        to: str | None = ...,
+    ) -> AcceptedRenames:
+        """Accept that columns were renamed: the stale memories about them get the new name, also in their example queries,"""
         ...
     def approve(
         self,
@@ -1070,6 +1096,30 @@ class AsyncDoor:
         clear: bool = ...,
     ) -> Prioritised:
         """Say which datasources come first where several have a name; without any, show the order in force."""
+        ...
+    async def impact(
+        self,
+        path: str | None = ...,
+        *,
+        sql: str | None = ...,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        format: Literal["plain", "markdown"] = ...,
+    ) -> Impacted:
+        """Say which memories, example queries and amendments a change of tables would make stale, before it is made."""
+        ...
+    async def renames(
+        self,
+    ) -> ListedRenames:
+        """List the columns that were perhaps renamed, and the stale memories that wait for the new name."""
+        ...
+    async def accept_renames(
+        self,
+        *,
+        entities: Sequence[str] = ...,
+        to: str | None = ...,
+    ) -> AcceptedRenames:
+        """Accept that columns were renamed: the stale memories about them get the new name, also in their example queries,"""
         ...
     async def approve(
         self,

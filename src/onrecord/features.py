@@ -28,6 +28,8 @@ FEATURES: Final = {
     "onrecord.catalog.ingest": ("ingest",),
     "onrecord.recall.subjects": ("search",),
     "onrecord.catalog.operations": ("entities", "inspect", "drop_entity", "prioritise"),
+    "onrecord.catalog.impact": ("impact",),
+    "onrecord.care.renaming": ("renames", "accept_renames"),
     "onrecord.remember.review": ("approve", "reject"),
     "onrecord.review.planning": ("plan",),
     "onrecord.review.applying": ("apply",),

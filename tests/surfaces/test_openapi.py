@@ -38,7 +38,8 @@ EXPLAINED = re.compile(
     r"|is given by If-Match|must (not )?be in the future|everything in it is erased|only whoever runs the store"
     r"|must be the name of a system|identifier segment|letters, digits|is not a way of searching|must not contain|is not base64"
     r"|must be relative|must not name|between two slashes|must not be empty|are not known|drops the order"
-    r"|none is configured|is not an export|is not JSON"
+    r"|none is configured|is not an export|is not JSON|give either a path|is the new name of one column|waits for a new name"
+    r"|is not in the catalog|could not be read as SQL"
 )
 #: By path and method, the face whose words a route speaks.
 FACE_OF = {

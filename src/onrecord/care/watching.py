@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from onrecord.catalog.ingest import READ_AS, source_key, taken_in
-from onrecord.catalog.judging import ACTIVE_AGAIN, STALE, Judged, Past, Pasts, gathered, in_batches
+from onrecord.catalog.judging import ACTIVE_AGAIN, STALE, Judged, Pasts, gathered, in_batches
 from onrecord.catalog.records import canonical_of, entity_of
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.errors import NotFound, OnRecordError
@@ -21,8 +21,7 @@ from onrecord.model.limits import GLOBAL_TENANT, TENANT_PERMISSIONS
 from onrecord.model.memory import Change, Memory
 from onrecord.operation import Call, Terms
 from onrecord.providers.embedding import Embedders
-from onrecord.store.index.entries import reference_facet
-from onrecord.store.ports.records import Reading, Writing
+from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import Store
 from onrecord.told_buffer import ToldBuffer
 from onrecord.turn_buffer import TurnBuffer
@@ -79,9 +78,9 @@ def look(store: Store, tenant: str, since: datetime, now: datetime) -> None:
     """Mark what has gone stale in a tenant by what changed since then, and what is true again."""
     pasts = Pasts(store, tenant)
     for some in in_batches(list(_changed(store, tenant, since, now))):
-        loaded = pasts.load(some)
+        pasts.load(some)
         with store.reading(watcher(tenant), now) as reading:
-            found = reading.filed_under(list(map(reference_facet, _named_by(reading, loaded))))
+            found = pasts.memories_about(reading, some)
         for evidence in gathered(store, tenant, _judgeable(found), pasts):
             with store.reading(watcher(tenant), now) as reading:
                 told = [each for each in evidence.judged(StoredCatalog(reading)) if _becomes(each)]
@@ -103,15 +102,6 @@ def _changed(store: Store, tenant: str, since: datetime, now: datetime) -> Itera
             return
         assert page[-1].place is not None
         after = page[-1].place.row
-
-
-def _named_by(reading: Reading, changed: Sequence[Past]) -> list[str]:
-    """What memories may call the things that changed. A new model may make the names of others ambiguous."""
-    names = dict.fromkeys(name for past in changed for name in past.names)
-    new = [past.canonical.partition(".")[2] for past in changed if past.is_new]
-    facets = [entity_facet("model", name) for name in new if name]
-    names |= dict.fromkeys(map(canonical_of, reading.reading_of(ENTITIES).filed_under(facets)))
-    return list(names)
 
 
 def _becomes(each: Judged) -> dict[str, Any] | None:

@@ -15,9 +15,11 @@ from onrecord.catalog.lookup import Lookup
 from onrecord.catalog.records import canonical_of, entity_of, model_of, record_id
 from onrecord.catalog.staleness import Finding, Subject, reason_of, staleness
 from onrecord.model.catalog import SYSTEM_PREFIX, Model, Part
-from onrecord.model.collections import ENTITIES, Home
+from onrecord.model.collections import ENTITIES, Home, entity_facet
 from onrecord.model.memory import Memory, Version
+from onrecord.store.index.entries import reference_facet
 from onrecord.store.ports.archive import MemoryHistory
+from onrecord.store.ports.records import Reading
 from onrecord.store.ports.store import Store
 
 #: What the watcher's changes are called in a history, and what accepting a rename is.
@@ -106,17 +108,28 @@ class Pasts:
         self._store, self._home = store, Home(tenant, ENTITIES)
         self._known: dict[str, Past | None] = {}
 
-    def load(self, names: Iterable[str]) -> list[Past]:
-        """Read those that are not known yet, and return all of them that there are."""
-        wanted = list(dict.fromkeys(names))
-        missing = [name for name in wanted if name not in self._known]
+    def load(self, names: Iterable[str]) -> None:
+        """Read those that are not known yet."""
+        missing = [name for name in dict.fromkeys(names) if name not in self._known]
         self._known |= dict.fromkeys(missing)
         for some in in_batches(missing):
             with self._store.archive() as archive:
                 for history in archive.histories(self._home, [record_id(name) for name in some]):
                     past = Past(history.versions)
                     self._known[past.canonical] = past
-        return [known for name in wanted if (known := self._known[name])]
+
+    def memories_about(self, reading: Reading, changed: Sequence[str]) -> list[Memory]:
+        """The memories about things that changed and were loaded, or any part that they ever had. A new model may also
+        make the names of others ambiguous.
+        """
+        names, new = dict.fromkeys(changed), list[str]()
+        for name in changed:
+            past = self._known.get(name)
+            names |= dict.fromkeys(past.names if past else ())
+            new += [name.partition(".")[2]] if past is None or past.is_new else []
+        namesakes = [entity_facet("model", name) for name in new if name]
+        names |= dict.fromkeys(map(canonical_of, reading.reading_of(ENTITIES).filed_under(namesakes)))
+        return reading.filed_under(list(map(reference_facet, names)))
 
     def then(self, memory: Memory, moment: datetime, ranked: tuple[str, ...]) -> HeldCatalog:
         """The catalog at a time, as far as a memory names it."""
@@ -159,13 +172,15 @@ class Evidence(NamedTuple):
 
     def judged(self, now: Lookup, *, dated: bool = True) -> Iterator[Judged]:
         """Judge them by a catalog: the present one, or one that is not there yet, whose changes have no dates."""
-        ranked = now.priority()
         for memory in self.memories:
-            if (history := self.histories.get(memory.id)) is not None:
-                then = self.pasts.then(memory, _said_at(history), ranked)
-                findings = staleness(memory, then, now)
+            if memory.id in self.histories:
+                findings = staleness(memory, self.then(memory, now), now)
                 reason = reason_of(findings, self.pasts.since if dated else _undated) if findings else None
-                yield Judged(memory, findings, reason, _is_marked(history))
+                yield Judged(memory, findings, reason, _is_marked(self.histories[memory.id]))
+
+    def then(self, memory: Memory, now: Lookup) -> HeldCatalog:
+        """The catalog as it was known when a memory was last said; datasources rank as they do now."""
+        return self.pasts.then(memory, _said_at(self.histories[memory.id]), now.priority())
 
 
 def gathered(store: Store, tenant: str, memories: Sequence[Memory], pasts: Pasts) -> Iterator[Evidence]:

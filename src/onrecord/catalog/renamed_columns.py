@@ -26,7 +26,8 @@ class _Likeness(NamedTuple):
     @property
     def told(self) -> str:
         named = zip(("content", "type", "place"), self, strict=True)
-        return f"same {' and '.join(name for name, holds in named if holds)}"
+        *first, last = [name for name, holds in named if holds]
+        return f"same {', '.join(first)} and {last}" if first else f"same {last}"
 
 
 def renamed_columns(was: Model, is_now: Model) -> dict[str, Renamed]:

@@ -19,7 +19,7 @@ from onrecord.model.limits import REASON_CHARACTERS
 from onrecord.model.memory import Memory
 
 #: What happened stays true, whatever becomes of the tables.
-_LASTING: Final = "event"
+LASTING: Final = "event"
 #: How many columns a reason names.
 _MOST_NAMED: Final = 5
 
@@ -32,21 +32,20 @@ class Subject(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing that changed: the record that tells of it, whether it is so in a state of that record, and which columns
-    may only have been renamed.
+    """One thing that changed: the record that tells of it, whether it is so in a state of that record, which columns it
+    lost, and what those may be called now.
     """
 
     what: str
     record: str
     holds: Callable[[Subject], bool]
+    lost: tuple[str, ...] = ()
     renamed: Mapping[str, Renamed] = {}
-    #: Whether the renamed columns are all there is to it.
-    is_renaming: bool = False
 
 
 def staleness(memory: Memory, then: Lookup, now: Lookup) -> tuple[Finding, ...]:
     """What changed between two catalogs that a memory depends on; nothing if it still holds."""
-    if memory.dimension == _LASTING:
+    if memory.dimension == LASTING:
         return ()
     named = _named(memory.entities)
     found = [finding for subject in named.items() for finding in _of_model(subject, memory, then, now)]
@@ -147,7 +146,7 @@ def _of_part(name: str, was: Model, is_now: Model, renamed: Mapping[str, Renamed
         return
     to = {name: renamed[name]} if name in renamed else {}
     what = f"{was.canonical}.{name} is gone{''.join(_maybe(is_now, each) for each in to.values())}"
-    yield Finding(what, was.canonical, lambda state: _lacks(state, name), to, bool(to))
+    yield Finding(what, was.canonical, lambda state: _lacks(state, name), (name,), to)
 
 
 def _maybe(model: Model, renamed: Renamed) -> str:
@@ -172,8 +171,8 @@ def _of_whole(was: Model, is_now: Model, renamed: Mapping[str, Renamed]) -> Iter
             what,
             was.canonical,
             lambda state: any(_lacks(state, name) for name in lost),
+            tuple(lost),
             maybe,
-            len(maybe) == len(lost),
         )
     pairs = [(part, after) for part in columns if (after := is_now.part(part.name)) is not None]
     yield from _retyped(was, pairs)

@@ -156,17 +156,20 @@ _SAID: Final = frozenset({"title", "hint", "content", "entities", "query", "appr
 
 
 def _true_again(ask: Revise, before: Memory, after: Memory) -> Memory:
-    """A stale memory that is said anew, or was checked since it went stale, is active again; unless its status is
-    given.
+    """A stale memory that is said anew, or was checked since it went stale, is active again, unless its status is given;
+    and why it was stale is told no longer.
     """
-    if before.status != "stale" or not isinstance(ask.status, Unset):
+    if before.status != "stale" or ask.status == "stale":
         return after
+    active = replace(after, status="active", status_reason=given(ask.status_reason, None))
+    if ask.status == "active":
+        return active
     is_checked = not isinstance(ask.verified_at, Unset) and ask.verified_at is not None
     if is_checked and before.place is not None:
         is_checked = ask.verified_at >= before.place.recorded_at  # type: ignore[operator]
     if not is_checked and not ask.vouch and _SAID.isdisjoint(changed_fields(before, after)):
         return after
-    return replace(after, status="active", status_reason=given(ask.status_reason, None))
+    return active
 
 
 def _pinned(after: Memory, ask: Revise, writing: Writing) -> Memory:

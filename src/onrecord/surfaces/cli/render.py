@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from onrecord.care.embedding import EmbeddedMissing
     from onrecord.care.export import Exported
     from onrecord.care.importing import Imported
+    from onrecord.care.renaming import AcceptedRenames, ListedRenames
     from onrecord.care.status import FailedJobs, StoreStatus, TenantStatus
+    from onrecord.catalog.impact import Impacted
     from onrecord.catalog.ingest import Ingested
     from onrecord.catalog.operations import DroppedEntity, ListedEntities
     from onrecord.config import Setting
@@ -67,6 +69,8 @@ if TYPE_CHECKING:
         ListedScratchpads,
     )
 
+#: The exit code of `impact` if something would go stale.
+WOULD_GO_STALE: Final = 7
 _EXCERPT: Final = 300
 
 
@@ -136,9 +140,12 @@ def show(answer: Any) -> None:
                 click.echo("  ".join(visible(cell).replace("\n", " ") for cell in row if cell))
 
 
-def is_bad_news(answer: Any) -> bool:
-    """Whether the exit code must say that something is wrong."""
-    return bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
+def exit_code(answer: Any) -> int:
+    """What the exit code must say: 0, or that something is wrong. A script must be able to tell that something would go
+    stale from a failure of ours.
+    """
+    is_bad_news = bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
+    return (WOULD_GO_STALE if type(answer).__name__ == "Impacted" else 1) if is_bad_news else 0
 
 
 @contextmanager
@@ -665,6 +672,38 @@ def _(answer: "Ingested") -> Iterator[Part]:
         yield from (f"#{each.memory} {lost} {', '.join(each.entities)}" for each in answer.lost)
     yield from (f"Stale example query: {each}" for each in answer.stale_queries)
     yield from (f"Note: {note}" for note in answer.notes)
+
+
+@_shows
+def _(answer: "Impacted") -> Iterator[Part]:
+    if answer.markdown is not None:
+        yield answer.markdown.rstrip("\n")
+        return
+    for heading, told in (("memory", answer.memories), ("example query", answer.example_queries)):
+        yield from (
+            f"Would make {heading} #{each.memory} of {each.owner} stale: {each.reason}" for each in told
+        )
+    for one in answer.amendments:
+        value = " ".join(filter(None, (one.entity, one.field, one.key)))
+        yield f"Would make the promoted {value} stale (approved by {one.owner or 'nobody known'}): {one.reason}"
+    if not answer.total:
+        yield "Nothing that is known here would go stale."
+    yield from (f"Not understood, so not told: {each}" for each in answer.unread)
+    yield from (f"Note: {note}" for note in answer.notes)
+
+
+@_shows
+def _(answer: "ListedRenames") -> Iterator[Part]:
+    columns: Columns = {"was": "entity", "is perhaps": "to", "why": "why"}
+    columns |= {"memories": lambda each: str(each.total)}
+    yield from _listed(answer.renames, columns, "No memory waits for a new name.")
+
+
+@_shows
+def _(answer: "AcceptedRenames") -> Iterator[Part]:
+    yield from (f"{each.entity} is {each.to} now: {_memories(each.total)}" for each in answer.renames)
+    yield f"{_memories(answer.changed)} followed." if answer.changed else "No memory waited for a new name."
+    yield from (f"#{each.memory} stays stale: {each.reason}" for each in answer.kept)
 
 
 @_shows
