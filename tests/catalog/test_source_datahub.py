@@ -157,14 +157,12 @@ def test_what_is_read_of_a_dataset(hub: Datahub) -> None:
         },
     )
     assert told[RAW].state == "deprecated"
-    assert told[RAW].details["deprecation_note"] == "use sales"
-    assert told[RAW].details["replacement"] == ORDERS
+    assert told[RAW].details["deprecation"] == {"note": "use sales", "replacement": ORDERS}
     assert [model.name for model in source.models([RAW])] == ["orders"]
     with serving(Datahub(has_replacement=False)) as older:
         older.state = hub.state
         [model] = [each for each in source_of(older).models() if each.canonical == RAW]
-        assert model.details["deprecation_note"] == "use sales"
-        assert "replacement" not in model.details
+        assert model.details["deprecation"] == {"note": "use sales"}
 
 
 def test_it_is_ingested_searched_and_referred_to_by_its_urn(hub: Datahub, shop: OnRecord) -> None:

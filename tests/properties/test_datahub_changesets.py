@@ -90,7 +90,13 @@ class Shop:
         self.target = DatahubTarget(door._store, KEEPER, START, address)
 
     def possible(self, proposed: tuple[Edit, ...]) -> tuple[Edit, ...]:
-        """The edits that DataHub can take."""
+        """The edits that DataHub can take: one of each property, since the first decides what a new one takes."""
+        first = {edit.key: edit for edit in reversed(proposed) if edit.field == "properties"}
+        proposed = tuple(
+            edit
+            for edit in proposed
+            if first.get(edit.key if edit.field == "properties" else None, edit) is edit
+        )
         now = self.target.read([edit.cell for edit in proposed])
         return tuple(edit for edit in proposed if edit.cell in now and self._takes(edit, now[edit.cell]))
 

@@ -140,8 +140,7 @@ def model_from(dataset: Answer, names: Mapping[str, str]) -> Model:
         "platform": maybe(inside(dataset, "platform"), "name", str) or table.platform,
         "env": table.env,
         "terms": terms_in(dataset),
-        "deprecation_note": maybe(deprecation, "note", str) if is_deprecated else None,
-        "replacement": _replacement(deprecation, names) if is_deprecated else None,
+        "deprecation": _deprecation(deprecation, names) if is_deprecated else None,
     }
     return Model(
         datasource=datasource,
@@ -226,9 +225,11 @@ def _upstream(holder: Answer) -> Iterator[str]:
             yield from _upstream(entity)
 
 
-def _replacement(deprecation: Answer, names: Mapping[str, str]) -> str | None:
+def _deprecation(deprecation: Answer, names: Mapping[str, str]) -> dict[str, str]:
+    """Why it is deprecated, and what to use instead."""
     urn = maybe(inside(deprecation, "replacement"), "urn", str)
-    return None if urn is None else _named(urn, names)
+    told = {"note": maybe(deprecation, "note", str), "replacement": _named(urn, names) if urn else None}
+    return {name: text for name, text in told.items() if text}
 
 
 def _named(urn: str, names: Mapping[str, str]) -> str:
