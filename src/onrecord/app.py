@@ -189,8 +189,8 @@ def _audit_kept(config: Config) -> timedelta | None:
 def _datahub(config: Config) -> ServiceAddress | None:
     if config.datahub_url is None:
         return None
-    # Whoever applies a changeset is taken to be gone after a minute: an answer comes earlier, or not at all.
-    seconds = read_number("datahub_timeout", config.datahub_timeout, 1, 45)
+    # Whoever applies a changeset is taken to be gone after a minute: two tries take less.
+    seconds = read_number("datahub_timeout", config.datahub_timeout, 1, 25)
     return read_address("datahub_url", config.datahub_url, config.datahub_token, seconds)
 
 

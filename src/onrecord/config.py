@@ -87,7 +87,7 @@ class Config:
         "Where DataHub is: `ingest datahub` reads it, and what is approved of its datasets is written there."
     )
     datahub_token: str | None = _setting("The access token for it.")
-    datahub_timeout: str = _setting("How many seconds to wait for one answer of it.", "30")
+    datahub_timeout: str = _setting("How many seconds to wait for one answer of it, at most 25.", "20")
     watch: str = _setting(
         "Whether workers look if what memories are about has changed, and mark them stale: yes or no.", "no"
     )

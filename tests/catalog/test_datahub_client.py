@@ -119,10 +119,10 @@ def test_what_is_no_answer_is_an_error_that_says_what_to_do(
     with DatahubClient(ServiceAddress(url=hub.url, token=TOKEN, timeout_s=0.05)) as hasty:
         with pytest.raises(CatalogUnavailable, match=r"did not answer within 0\.05 s\. Allow it more"):
             hasty.read(EXISTS)
-        assert len(hub.requests) == TRIES
+        assert len(hub.requests) == 2, "whoever waits does not wait four times"
         with pytest.raises(CatalogUnavailable, match="did not answer"):
             hasty.change(CREATE)
-        assert len(hub.requests) == TRIES + 1
+        assert len(hub.requests) == 3
     nobody = DatahubClient(ServiceAddress(url="http://127.0.0.1:1"))
     with (
         nobody,

@@ -12,7 +12,7 @@ class ServiceAddress:
 
     url: str
     token: str | None = field(default=None, repr=False)
-    timeout_s: float = 30.0
+    timeout_s: float = 20.0
 
 
 def read_address(name: str, url: str, token: str | None, timeout_s: int) -> ServiceAddress:

@@ -87,13 +87,14 @@ class DatahubClient:
         return self._asked(document, variables, changes=True)
 
     def _asked(self, document: str, variables: Mapping[str, Any], *, changes: bool) -> Mapping[str, Any]:
-        deadline = time.monotonic() + self._address.timeout_s
+        # A change that takes long must not be done after someone has taken it to be left.
+        deadline = time.monotonic() + self._address.timeout_s * (1 if changes else 2)
         for number in range(1, TRIES + 1):
             told = self._answer({"query": document, "variables": variables})
             if not isinstance(told, _Failure):
                 return told
             pause = _pause(number, told.pause_s)
-            is_late = changes and time.monotonic() + pause > deadline
+            is_late = time.monotonic() + pause > deadline
             if number == TRIES or is_late or pause > LONGEST_PAUSE_S or (changes and told.may_be_done):
                 raise told.error
             time.sleep(pause)

@@ -41,6 +41,14 @@ def put(client: DatahubClient, puts: Sequence[Put]) -> str | None:
     return _PUTS[puts[0].cell.field](client, puts)
 
 
+def prepare(client: DatahubClient, puts: Sequence[Put]) -> None:
+    """Make the tags, terms and properties that some values need and that are not there yet."""
+    for each in puts:
+        field = each.cell.field
+        if each.value is not None and (field in _CREATED or (field == "properties" and _type(each) is None)):
+            _ensure(client, each)
+
+
 def new_item(put: Put) -> str | None:
     """The URN that a thing gets which is to be made, if we may choose it: then it is known before it is made."""
     is_new = put.cell.field == "documents" and put.value is not None and put.now.value is None
@@ -97,15 +105,31 @@ def _delete(client: DatahubClient, name: str, urn: str | None) -> None:
     _done(told, name)
 
 
-def _ensure(client: DatahubClient, urn: str, make: Callable[[], object]) -> None:
+def _ensure(client: DatahubClient, put: Put) -> None:
     """Make a tag, term or property unless it is there, also if someone else was faster."""
+    field, urn = put.cell.field, key_urn(put.cell)
     if _exists(client, urn):
         return
+    name = key_of(field, urn)
     try:
-        make()
+        if field in _CREATED:
+            _changed(client, _CREATED[field], {"id": name, "name": name})
+        else:
+            kinds = [f"urn:li:entityType:datahub.{kind}" for kind in ("dataset", "schemaField")]
+            known = {"id": name, "qualifiedName": name, "displayName": name, "entityTypes": kinds}
+            _changed(client, "createStructuredProperty", known | definition_for(put.value))
     except Refused:
         if not _exists(client, urn):
             raise
+
+
+_CREATED: Final = {"tags": "createTag", "terms": "createGlossaryTerm"}
+
+
+def _type(put: Put) -> str | None:
+    """The type of the values of a property, as it was when it was looked at."""
+    under: Mapping[str, Any] = put.now.under or {}
+    return under.get("type")
 
 
 def _exists(client: DatahubClient, urn: str) -> bool:
@@ -119,22 +143,14 @@ def _put_description(client: DatahubClient, puts: Sequence[Put]) -> None:
         _changed(client, "updateDescription", {"description": each.value or "", **each.place.resource})
 
 
-def _put_names(
-    create: str, add: str, remove: str, listed: str
-) -> Callable[[DatahubClient, Sequence[Put]], None]:
+def _put_names(add: str, remove: str, listed: str) -> Callable[[DatahubClient, Sequence[Put]], None]:
     def write(client: DatahubClient, puts: Sequence[Put]) -> None:
         resources = [puts[0].place.resource]
-        added = [each.cell for each in puts if each.value]
-        removed = [each.cell for each in puts if not each.value]
-        for cell in added:
-            name = key_of(cell.field, key_urn(cell))
-            given = {"id": name, "name": name}
-            _ensure(client, key_urn(cell), lambda given=given: _changed(client, create, given))  # type: ignore[misc]
-        for mutation, cells in ((add, added), (remove, removed)):
-            if cells:
-                _changed(
-                    client, mutation, {listed: [key_urn(cell) for cell in cells], "resources": resources}
-                )
+        added = [key_urn(each.cell) for each in puts if each.value]
+        removed = [key_urn(each.cell) for each in puts if not each.value]
+        for mutation, urns in ((add, added), (remove, removed)):
+            if urns:
+                _changed(client, mutation, {listed: urns, "resources": resources})
 
     return write
 
@@ -152,24 +168,19 @@ def _put_links(client: DatahubClient, puts: Sequence[Put]) -> None:
 
 
 def _put_properties(client: DatahubClient, puts: Sequence[Put]) -> None:
-    asset, written = {"assetUrn": puts[0].place.urn}, []
-    for each in (each for each in puts if each.value is not None):
-        urn = key_urn(each.cell)
-        if (each.now.under or {}).get("type") is None:
-            _ensure(client, urn, lambda each=each: _define(client, each))  # type: ignore[misc]
-        values = Property((each.now.under or {}).get("type"), True).written(each.value)
-        written.append({"structuredPropertyUrn": urn, "values": values})
+    asset = {"assetUrn": puts[0].place.urn}
+    written = [
+        {
+            "structuredPropertyUrn": key_urn(each.cell),
+            "values": Property(_type(each), True).written(each.value),
+        }
+        for each in puts
+        if each.value is not None
+    ]
     if written:
         _changed(client, "upsertStructuredProperties", {**asset, "structuredPropertyInputParams": written})
     if removed := [key_urn(each.cell) for each in puts if each.value is None]:
         _changed(client, "removeStructuredProperties", {**asset, "structuredPropertyUrns": removed})
-
-
-def _define(client: DatahubClient, put: Put) -> None:
-    name = key_of("properties", key_urn(put.cell))
-    kinds = [f"urn:li:entityType:datahub.{kind}" for kind in ("dataset", "schemaField")]
-    known = {"id": name, "qualifiedName": name, "displayName": name, "entityTypes": kinds}
-    _changed(client, "createStructuredProperty", known | definition_for(put.value))
 
 
 def _put_query(client: DatahubClient, puts: Sequence[Put]) -> str | None:
@@ -221,8 +232,8 @@ def _put_incident(client: DatahubClient, puts: Sequence[Put]) -> str | None:
 
 _PUTS: Final[Mapping[str, Callable[[DatahubClient, Sequence[Put]], str | None]]] = {
     "description": _put_description,
-    "tags": _put_names("createTag", "batchAddTags", "batchRemoveTags", "tagUrns"),
-    "terms": _put_names("createGlossaryTerm", "batchAddTerms", "batchRemoveTerms", "termUrns"),
+    "tags": _put_names("batchAddTags", "batchRemoveTags", "tagUrns"),
+    "terms": _put_names("batchAddTerms", "batchRemoveTerms", "termUrns"),
     "links": _put_links,
     "properties": _put_properties,
     "queries": _put_query,

@@ -15,7 +15,7 @@ from onrecord.catalog.datahub.client import DatahubClient
 from onrecord.catalog.datahub.properties import Property
 from onrecord.catalog.datahub.standing import COLUMN_FIELDS, Place, Wanted, is_same, place_in, standing
 from onrecord.catalog.datahub.urns import DATASET
-from onrecord.catalog.datahub.writing import ITEMS, Put, new_item, put
+from onrecord.catalog.datahub.writing import ITEMS, Put, new_item, prepare, put
 from onrecord.catalog.editing import root_of
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.catalog.targets import Moved, Standing
@@ -117,6 +117,8 @@ class DatahubTarget:
             if not puts:
                 return
             ready = [_put(each, each.after, now[each.edit.cell]) for each in puts]
+            prepare(client, ready)
+            # From here to the end of the mutation it takes less time than after which a changeset counts as left.
             self._note(id, {each.cell: each.made for each in ready})
             noted |= {each.cell for each in ready}
             try:
@@ -191,9 +193,14 @@ class DatahubTarget:
 
 
 def _groups(changes: Sequence[FieldChange]) -> Iterator[list[FieldChange]]:
-    """The changes by entity and field, since one mutation writes those; of queries and the like one at a time."""
-    ordered = sorted(changes, key=lambda each: (each.edit.entity, each.edit.field, each.edit.key or ""))
-    for (_, field), group in groupby(ordered, key=lambda each: (each.edit.entity, each.edit.field)):
+    """The changes by entity, field and whether they take something away, since one mutation writes those; of queries and
+    the like one at a time.
+    """
+
+    def together(change: FieldChange) -> tuple[str, str, bool]:
+        return change.edit.entity, change.edit.field, change.after is None
+
+    for (_, field, _), group in groupby(sorted(changes, key=together), key=together):
         if field in ITEMS or field == "links":
             yield from ([each] for each in group)
         else:
@@ -214,6 +221,7 @@ def _put_back(client: DatahubClient, group: Sequence[FieldChange]) -> dict[Cell,
         elif not _is_before(now, each):
             kept[cell] = f"{_named(cell)} was changed since in DataHub"
     if puts:
+        prepare(client, puts)
         put(client, puts)
     return kept
 
