@@ -14,7 +14,7 @@ from onrecord.catalog.sources.datahub import DatahubCatalog
 from onrecord.errors import CatalogUnavailable, Forbidden, Invalid
 from onrecord.model.catalog import Model, Part
 from onrecord.model.service_address import ServiceAddress
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 from tests.soak import tries
 
 from .datahub_server import TOKEN, Datahub, dataset_urn, serving
@@ -302,7 +302,9 @@ def test_without_an_address_or_with_options_that_do_not_apply_it_is_refused(
     with pytest.raises(Invalid, match="schema: does not apply to datahub"):
         open_source("datahub", schema="public", datahub=ServiceAddress(url=hub.url))
     with connect(":memory:", embedder="none") as door:
-        inside = door.as_caller(door.caller, Terms(sources=("shop.db",), datahub=ServiceAddress(url=hub.url)))
+        inside = door.as_caller(
+            door.caller, StorePolicy(sources=("shop.db",), datahub=ServiceAddress(url=hub.url))
+        )
         with pytest.raises(Forbidden, match="ONRECORD_SOURCES"):
             inside.ingest("datahub")
     monkeypatch.setenv("ONRECORD_DATAHUB_TIMEOUT", "600")

@@ -12,7 +12,7 @@ import pytest
 from onrecord import OnRecord, connect
 from onrecord.catalog.targets import datahub as target
 from onrecord.errors import CatalogUnavailable, Conflict
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 from onrecord.review.settling import LEFT_AFTER, settle_all
 from onrecord.testing.changesets import write_source
 from tests.datahub import shown
@@ -238,7 +238,7 @@ def test_what_cannot_be_read_is_never_taken_for_empty(
             with pytest.raises(CatalogUnavailable if nth == 1 else (CatalogUnavailable, Conflict)):
                 shop.apply(ORDERS)
             hub.calm()
-            settle_all(shop._store, shop._clock() + 2 * LEFT_AFTER, datahub=shop._terms.datahub)
+            settle_all(shop._store, shop._clock() + 2 * LEFT_AFTER, datahub=shop._policy.datahub)
             assert shown(hub.state) == shown(before)
     orders["broken"] = True
     with pytest.raises(CatalogUnavailable, match="refused: an aspect"):
@@ -306,17 +306,17 @@ def test_what_cannot_be_taken_back_now_is_as_soon_as_datahub_answers(
     [left] = shop.changesets().changesets
     assert left.state == "taking_back"
     later = shop._clock() + 2 * LEFT_AFTER
-    assert settle_all(shop._store, later, datahub=shop._terms.datahub) == (), "it still does not answer"
+    assert settle_all(shop._store, later, datahub=shop._policy.datahub) == (), "it still does not answer"
     assert settle_all(shop._store, later) == (), "nor does a worker know where it is"
     hub.calm()
-    assert settle_all(shop._store, later, datahub=shop._terms.datahub) == ("1",)
+    assert settle_all(shop._store, later, datahub=shop._policy.datahub) == ("1",)
     assert shown(hub.state) == before
     done = shop.apply(ORDERS, memories=[id]).changeset
     hub.fail(500, "updateDescription", times=999)
     with pytest.raises(CatalogUnavailable, match="Changeset 2 is rolled back as soon as that can be done"):
         shop.roll_back(done.id)
     hub.calm()
-    assert settle_all(shop._store, later + timedelta(minutes=1), datahub=shop._terms.datahub) == ("2",)
+    assert settle_all(shop._store, later + timedelta(minutes=1), datahub=shop._policy.datahub) == ("2",)
     assert shown(hub.state) == before
     assert shop.changesets("2").changesets[0].state == "rolled_back"
 
@@ -377,7 +377,7 @@ def test_each_changeset_goes_back_to_where_it_was_written(
     first, second = applied(shop, described("Net.")), applied(shop, described("Gross."))
     with pytest.raises(Conflict, match=f"Changeset {second.id} has changed the same values since"):
         shop.roll_back(first.id)
-    elsewhere = shop.as_caller(shop.caller, Terms())
+    elsewhere = shop.as_caller(shop.caller, StorePolicy())
     with pytest.raises(CatalogUnavailable, match="written to DataHub, which is not set here"):
         elsewhere.roll_back(second.id)
     assert elsewhere.plan(ORDERS).target == "amendments"

@@ -78,7 +78,7 @@ def seen(hub: Datahub) -> Any:
 
 
 def settled(door: OnRecord) -> None:
-    settle_all(door._store, datetime.now(UTC) + 2 * LEFT_AFTER, datahub=door._terms.datahub)
+    settle_all(door._store, datetime.now(UTC) + 2 * LEFT_AFTER, datahub=door._policy.datahub)
     assert door.changesets(states=["applying", "taking_back", "rolling_back"]).total == 0
     assert door.doctor().problems == ()
 

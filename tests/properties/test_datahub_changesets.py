@@ -84,7 +84,7 @@ class Shop:
             edits=edits,
         )
         door.ingest("datahub")
-        address = door._terms.datahub
+        address = door._policy.datahub
         assert address is not None
         self._address = address
         self.target = DatahubTarget(door._store, KEEPER, START, address)

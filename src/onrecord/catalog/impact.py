@@ -209,7 +209,7 @@ def _of_source(call: Call, ask: Impact) -> _Change:
 
     assert ask.path is not None
     refuse_elsewhere(call, ask.path)
-    source = open_source(ask.path, datasource=ask.datasource, schema=ask.schema, datahub=call.terms.datahub)
+    source = open_source(ask.path, datasource=ask.datasource, schema=ask.schema, datahub=call.policy.datahub)
     beside = compared(call, source)
     models: dict[str, Model | None] = dict.fromkeys(beside.gone)
     models |= {name: model_in(records[0].document) for name, records in beside.models.items()}
@@ -227,8 +227,10 @@ def _judged(call: Call, change: _Change) -> Iterator[Judged]:
     active = [memory for memory in found if memory.status == "active"]
     for evidence in gathered(call.store, tenant, active, pasts):
         with call.reading() as reading:
+            stored = StoredCatalog(reading)
+            stored.load(evidence.subjects)
             planned = PlannedCatalog(
-                stored=StoredCatalog(reading), models=change.models, gone_datasources=change.gone_datasources
+                stored=stored, models=change.models, gone_datasources=change.gone_datasources
             )
             told = [each for each in evidence.judged(planned, dated=False) if each.reason is not None]
         yield from told

@@ -170,6 +170,12 @@ class Evidence(NamedTuple):
     histories: Mapping[str, MemoryHistory]
     pasts: Pasts
 
+    @property
+    def subjects(self) -> list[str]:
+        """The names of the records that tell of what the memories are about."""
+        named = (_record_of(name)[0] for memory in self.memories for name in memory.entities)
+        return list(dict.fromkeys(named))
+
     def judged(self, now: Lookup, *, dated: bool = True) -> Iterator[Judged]:
         """Judge them by a catalog: the present one, or one that is not there yet, whose changes have no dates."""
         for memory in self.memories:

@@ -5,14 +5,16 @@ stands there now. Then the target writes the values, each only if the old one st
 written, and `settling.py` ends it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from onrecord.catalog.targets import Moved, Target
 from onrecord.errors import CatalogUnavailable, Conflict
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.changesets import Changeset
+from onrecord.model.edits import EDITS, Edit
 from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.operation import Call, operation
@@ -36,15 +38,22 @@ class Apply(Request):
         "Only these proposals; left out, all that are approved.",
         (),
     )
+    edits: Sequence[Edit | Mapping[str, Any]] = ask(
+        EDITS,
+        "Write these changes in place of what the proposals say; without memories, from no proposal. Whoever applies them "
+        "approves them.",
+        (),
+    )
     mark: str | None = ask(MAYBE_NAME, "The mark of the plan to apply; fail if it has changed since.", None)
     reason: str | None = ask(OrNone(rules.REASON), "Why.", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied(Answer):
-    """A changeset that is applied: roll it back by its id."""
+    """A changeset that is applied: roll it back by its id. `left` counts approved proposals for which there was no room."""
 
     changeset: Changeset
+    left: int = 0
 
 
 @operation("write", "memory.review", "POST /changesets")
@@ -52,19 +61,19 @@ def apply(call: Call, ask: Apply) -> Applied:
     """Plan, write the changeset down, write its values, and settle it."""
     require_person(call.caller)
     settle_changesets(targets_of(call))
-    draft = drafted(call, ask.entity, ask.memories)
+    draft = drafted(call, ask.entity, ask.memories, cast(Sequence[Edit], ask.edits))
     _refuse(draft, ask)
     begun, target = _begun(call, ask, draft), draft.target
     try:
         notes = target.write(begun, to_write(begun))
         with call.writing() as writing:
-            return _told(call, writing, applied(writing, begun, call.change("apply"), notes))
+            return _told(call, writing, applied(writing, begun, call.change("apply"), notes), draft.left)
     except (Moved, Conflict, CatalogUnavailable) as problem:
         ended = _taken_back(call, target, begun, problem)
         if ended.state == "applied":
             # Whoever settles what was left took us to be gone, and finished it.
             with call.writing() as writing:
-                return _told(call, writing, ended)
+                return _told(call, writing, ended, draft.left)
         if isinstance(problem, CatalogUnavailable):
             raise CatalogUnavailable(
                 f"Nothing was applied. {problem} Changeset {begun.id} says what was tried."
@@ -84,8 +93,8 @@ def _taken_back(call: Call, target: Target, begun: Changeset, why: Exception) ->
         ) from problem
 
 
-def _told(call: Call, writing: Writing, done: Changeset) -> Applied:
-    answer = Applied(changeset=seen_by(call.caller, done, set(done.memories)))
+def _told(call: Call, writing: Writing, done: Changeset, left: int) -> Applied:
+    answer = Applied(changeset=seen_by(call.caller, done, set(done.memories)), left=left)
     call.done(writing, answer)
     return answer
 
