@@ -128,7 +128,7 @@ def test_every_kind_of_change_is_written_and_taken_back(
     rolled = shop.roll_back(done.id, reason="wrong")
     assert rolled.kept == ()
     assert shown(hub.state) == before
-    assert shop.browse(proposal="rolled_back").memories[0].id == proposal
+    assert shop.browse(proposal="pending").memories[0].id == proposal
     # Over something, and taken away.
     first = applied(shop, *[each for each in EVERY_EDIT if each.get("op") != "remove"])
     between = shown(hub.state)

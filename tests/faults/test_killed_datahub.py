@@ -118,4 +118,4 @@ def test_a_roll_back_that_was_killed_is_finished_in_datahub(
     killed(crew, db_file, hub, "roll_back", {"id": done, "reason": "wrong"}, **ROLLING_BACK[where])
     settled(shop)
     assert seen(hub) == before
-    assert [each.id for each in shop.browse(proposal="rolled_back").memories] == [id]
+    assert [each.id for each in shop.browse(proposal="pending").memories] == [id]
