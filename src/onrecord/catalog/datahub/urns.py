@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from onrecord.catalog.naming import legal_name
+from onrecord.model.catalog import Model
 from onrecord.model.edits import Cell
 from onrecord.model.limits import NAME_CHARACTERS
 
@@ -88,6 +89,12 @@ def simple_path(field_path: str) -> str:
     `address.street`.
     """
     return _TYPE_IN_PATH.sub("", field_path) or field_path
+
+
+def urn_of(model: Model | None) -> str | None:
+    """The URN of a model's dataset, if it is known by one."""
+    aliases = () if model is None else model.aliases
+    return next((alias for alias in aliases if alias.startswith(DATASET)), None)
 
 
 def field_urn(dataset: str, field_path: str) -> str:

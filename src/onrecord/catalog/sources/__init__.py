@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
+from onrecord.catalog.datahub import NAME as DATAHUB
 from onrecord.catalog.naming import named_datasource
 from onrecord.catalog.sources.database import DatabaseCatalog
 from onrecord.catalog.sources.database_access import URL_SCHEMES
-from onrecord.catalog.sources.datahub import NAME as DATAHUB
 from onrecord.catalog.sources.datahub import DatahubCatalog
 from onrecord.catalog.sources.dbt import DbtCatalog
 from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT, SEMANTIC_MANIFEST

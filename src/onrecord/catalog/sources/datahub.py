@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Final, NamedTuple
 from weakref import finalize
 
+from onrecord.catalog.datahub import NAME
 from onrecord.catalog.datahub.client import DatahubClient, NotSaid
 from onrecord.catalog.datahub.datasets import READ_AT_ONCE, DatasetReader, listed_urns, model_from, presence
 from onrecord.catalog.datahub.urns import DATASET, Table, canonicals, table_of
@@ -20,8 +21,6 @@ from onrecord.errors import CatalogUnavailable
 from onrecord.model.catalog import Datasource, Model
 from onrecord.model.service_address import ServiceAddress
 
-#: As a source, DataHub is called by this word: where it is, the settings say.
-NAME: Final = "datahub"
 #: How many datasets a note names.
 _NAMED: Final = 5
 

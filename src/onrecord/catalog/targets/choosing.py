@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from onrecord.catalog.datahub import NAME as DATAHUB
+from onrecord.catalog.datahub.urns import urn_of
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.catalog.targets import Target
 from onrecord.catalog.targets.amendments import AmendmentsTarget
-from onrecord.catalog.targets.datahub import NAME as DATAHUB
-from onrecord.catalog.targets.datahub import DatahubTarget, urn_of
 from onrecord.errors import CatalogUnavailable
 from onrecord.model.caller import Caller
 from onrecord.model.service_address import ServiceAddress
@@ -36,4 +36,7 @@ class Targets:
             return AmendmentsTarget(self.store, self.caller, self.now, embeds=self.embeds)
         if self.datahub is None:
             raise CatalogUnavailable("This was written to DataHub, which is not set here. Set `datahub_url`.")
-        return DatahubTarget(self.store, self.caller, self.now, self.datahub)
+        # Few have one.
+        from onrecord.catalog.targets.datahub import DatahubTarget
+
+        return DatahubTarget(self.store, self.caller, self.now, self.datahub, embeds=self.embeds)

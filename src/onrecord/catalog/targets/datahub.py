@@ -6,22 +6,25 @@ someone else's, also if it is the same, and is never taken back.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 
+from onrecord.catalog.datahub import NAME
 from onrecord.catalog.datahub.client import DatahubClient
+from onrecord.catalog.datahub.datasets import DatasetReader, model_from
 from onrecord.catalog.datahub.properties import Property
 from onrecord.catalog.datahub.standing import COLUMN_FIELDS, Place, Wanted, is_same, place_in, standing
-from onrecord.catalog.datahub.urns import DATASET
+from onrecord.catalog.datahub.urns import urn_of
 from onrecord.catalog.datahub.writing import ITEMS, Put, new_item, prepare, put
 from onrecord.catalog.editing import root_of
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.catalog.targets import Moved, Standing
+from onrecord.catalog.targets.retelling import retell
 from onrecord.errors import CatalogUnavailable
 from onrecord.model.caller import Caller
-from onrecord.model.catalog import Model
 from onrecord.model.changesets import Changeset, FieldChange
 from onrecord.model.edits import Cell
 from onrecord.model.limits import BROWSE_LIMIT, TENANT_PERMISSIONS
@@ -29,7 +32,6 @@ from onrecord.model.service_address import ServiceAddress
 from onrecord.store.ports.filters import ChangesetFilter
 from onrecord.store.ports.store import Store
 
-NAME: Final = "datahub"
 UNSEEN: Final = "written, not yet visible in DataHub"
 #: How long to look for what was written, in seconds, and how long to wait before the first second look.
 SHOWN_WITHIN_S: float = 5.0
@@ -37,22 +39,19 @@ FIRST_LOOK_S: float = 0.05
 _TRIES: Final = 2
 
 
-def urn_of(model: Model | None) -> str | None:
-    """The URN of a model's dataset, if it is known by one."""
-    aliases = () if model is None else model.aliases
-    return next((alias for alias in aliases if alias.startswith(DATASET)), None)
-
-
 class DatahubTarget:
-    """Values in DataHub itself, which everyone there sees, and which come back here with the next ingest."""
+    """Values in DataHub itself, which everyone there sees, and from where the catalog here is told them."""
 
     name = NAME
 
-    def __init__(self, store: Store, caller: Caller, now: datetime, address: ServiceAddress) -> None:
+    def __init__(
+        self, store: Store, caller: Caller, now: datetime, address: ServiceAddress, *, embeds: bool = False
+    ) -> None:
         self._store = store
         self._caller = replace(caller, permissions=frozenset(TENANT_PERMISSIONS))
         self._begun, self._started = now, time.monotonic()
         self._address = address
+        self._embeds = embeds
 
     @property
     def _now(self) -> datetime:
@@ -103,6 +102,7 @@ class DatahubTarget:
                 self._write(client, changeset.id, group)
             written = self._noted(changeset.id, {each.edit.cell for each in changes})
             shown = _looked(client, written, lambda now: all(_shows(now, each) for each in written))
+            self._retell(client, written)
         return {each.edit.cell: UNSEEN for each in written if not _shows(shown, each)}
 
     def _write(self, client: DatahubClient, id: str, group: Sequence[FieldChange]) -> None:
@@ -129,6 +129,14 @@ class DatahubTarget:
                 # It may have been done: look again. What is made new would be made twice, so it is not tried again.
                 if number == _TRIES or group[0].edit.field in ITEMS:
                     raise
+
+    def _retell(self, client: DatahubClient, changes: Sequence[FieldChange]) -> None:
+        """Show in the catalog here what DataHub says now; if it does not say it, the next ingest will."""
+        reader = DatasetReader(client)
+        for dataset in {place_in(each.under).dataset for each in changes}:
+            with suppress(CatalogUnavailable):
+                for told in reader.read([dataset]):
+                    retell(self._store, self._caller, self._now, model_from(told, {}), embeds=self._embeds)
 
     def _note(self, id: str, made: Mapping[Cell, str | None]) -> None:
         """Note that values are about to be written, and what was made for them. Moved if the changeset was settled."""
@@ -189,6 +197,7 @@ class DatahubTarget:
             with DatahubClient(self._address) as client:
                 for group in _groups(ours):
                     kept |= _put_back(client, group)
+                self._retell(client, ours)
         return kept
 
 
