@@ -1,6 +1,4 @@
-"""WHAT is done without being asked for? The jobs of a store by their names, and how often those are done that come
-back.
-"""
+"""WHICH jobs does a worker do? The jobs of a store by name, and how often the periodic ones run."""
 
 from datetime import datetime, timedelta
 from functools import partial

@@ -28,6 +28,7 @@ from onrecord.model.limits import SCOPES, STATUSES, Scope
 from onrecord.model.wire import from_json, to_json
 from onrecord.service import OnRecord
 from onrecord.store.tables import WORKSPACE
+from onrecord.surfaces.mcp import resources
 from onrecord.surfaces.mcp.faces import FACES
 from onrecord.surfaces.rest.declared import of_faces
 from onrecord.testing.builders import HOME, Clock, administrator
@@ -265,6 +266,13 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
         {"query": "", "strategy": "graph", "entity_urns": ["thing:{code}", "memory:{id}", "{beside}.orders"]},
     ],
 }
+#: Every address that an agent can open.
+RESOURCES = (
+    "memory://context",
+    "memory://entry/{id}",
+    "memory://entity/thing:{code}",
+    "memory://entity/{beside}.orders",
+)
 #: Every operation on what a tenant shares, for those who are outside of it.
 SHARED: dict[str, list[dict[str, Any]]] = {
     "ingest": [{"path": "{beside}"}],
@@ -668,7 +676,7 @@ def tool_attempts(
             return json.dumps([result.is_error, said(result), result.structured_content])
 
         yield from (Attempt(name, template, ask) for template in templates)
-    for uri in ("memory://entry/{id}", "memory://entity/thing:{code}", "memory://entity/{beside}.orders"):
+    for uri in RESOURCES:
         yield Attempt("resource", uri, lambda address: _opened(agent, address))
 
 
@@ -712,6 +720,12 @@ def test_every_command_in_a_text_has_an_attempt(house: House) -> None:
 def test_every_tool_has_an_attempt() -> None:
     there = {f"{face} {tool.name}" for face, tools in FACES.items() if face != "full" for tool in tools}
     assert there == set(TOOLS)
+
+
+def test_every_resource_has_an_attempt() -> None:
+    there = [str(each.uri) for each in resources.listed(OWNER)]
+    there += [each.uri_template for each in resources.templates(OWNER)]
+    assert {each.split("{")[0] for each in there} == {re.split(r"thing:|\{", each)[0] for each in RESOURCES}
 
 
 def test_the_owner_sees_what_strangers_do_not(house: House, introduce: Meet) -> None:

@@ -1,4 +1,4 @@
-"""HOW do memories reach an agent beside other tools' answers? As one more text in the result of each call, in any server
+"""HOW are memories attached to other tools' answers? As one more text in the result of each call, in any server
 that is built with `mcp`.
 
 A store that fails, or does not answer in time, leaves the result as it was.
