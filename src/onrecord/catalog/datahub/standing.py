@@ -7,7 +7,7 @@ from onrecord.catalog.datahub.answers import Answer, each_in, inside, maybe, nee
 from onrecord.catalog.datahub.client import DatahubClient
 from onrecord.catalog.datahub.datasets import edited_fields_of, fields_of, tags_in, terms_in
 from onrecord.catalog.datahub.properties import Property, property_of, value_of
-from onrecord.catalog.datahub.urns import field_urn, key_of, key_urn
+from onrecord.catalog.datahub.urns import DATASET, field_urn, key_of, key_urn
 from onrecord.catalog.targets import Standing
 from onrecord.model.edits import Cell, same_value
 
@@ -84,6 +84,11 @@ class Wanted(NamedTuple):
     cell: Cell
     place: Place
     item: str | None = None
+
+
+def has_place(under: Mapping[str, Any] | None) -> bool:
+    """Whether a place was noted; what came from a file may say anything."""
+    return str((under or {}).get("dataset", "")).startswith(DATASET)
 
 
 def place_in(under: Mapping[str, Any] | None) -> Place:

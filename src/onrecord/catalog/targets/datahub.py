@@ -16,7 +16,15 @@ from onrecord.catalog.datahub import NAME
 from onrecord.catalog.datahub.client import DatahubClient
 from onrecord.catalog.datahub.datasets import DatasetReader, model_from
 from onrecord.catalog.datahub.properties import Property
-from onrecord.catalog.datahub.standing import COLUMN_FIELDS, Place, Wanted, is_same, place_in, standing
+from onrecord.catalog.datahub.standing import (
+    COLUMN_FIELDS,
+    Place,
+    Wanted,
+    has_place,
+    is_same,
+    place_in,
+    standing,
+)
 from onrecord.catalog.datahub.urns import urn_of
 from onrecord.catalog.datahub.writing import ITEMS, Put, new_item, prepare, put
 from onrecord.catalog.editing import root_of
@@ -160,7 +168,11 @@ class DatahubTarget:
             held = reading.changesets.one(id)
         if held is None or held.state not in states:
             return []
-        return [each for each in held.changes if each.written and each.edit.cell in cells]
+        return [
+            each
+            for each in held.changes
+            if each.written and each.edit.cell in cells and has_place(each.under)
+        ]
 
     def written(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[Cell]:
         noted = self._noted(changeset.id, {each.edit.cell for each in changes}, (changeset.state,))
