@@ -25,7 +25,7 @@ def doers(store: Store, embedders: Embedders, policy: StorePolicy) -> dict[str, 
         known[EMBED] = partial(do_jobs, store, embedder)
         missing = Reconciler(store, embedder)
         known[RECONCILE] = Periodic(missing, RECONCILE_EVERY, missing.is_wanted)
-    known[SETTLE] = Periodic(partial(_settle, store, embedder is not None), _SETTLE_EVERY)
+    known[SETTLE] = Periodic(partial(_settle, store, embedder is not None, policy), _SETTLE_EVERY)
     if policy.watch is not None:
         known[WATCH] = Periodic(partial(_watch, store, embedders, policy), policy.watch.every)
     if audit_kept is not None:
@@ -33,11 +33,11 @@ def doers(store: Store, embedders: Embedders, policy: StorePolicy) -> dict[str, 
     return known
 
 
-def _settle(store: Store, embeds: bool, now: datetime) -> None:
+def _settle(store: Store, embeds: bool, policy: StorePolicy, now: datetime) -> None:
     # Every command looks whether there is work, and few have any of this kind: it is loaded when it is done.
-    from onrecord.review.settling import settle_changesets
+    from onrecord.review.settling import settle_all
 
-    settle_changesets(store, now, embeds=embeds)
+    settle_all(store, now, embeds=embeds, datahub=policy.datahub)
 
 
 def _watch(store: Store, embedders: Embedders, policy: StorePolicy, now: datetime) -> None:

@@ -1,6 +1,5 @@
 """DOES a memory go stale exactly when what it is about has changed, whatever source tells it?"""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,14 +7,16 @@ import pytest
 
 from onrecord import OnRecord, connect
 from onrecord.testing.upkeep import worked
-from tests.catalog.staleness_table import ADAPTERS, BASE, CHANGES, MEMORIES, Adapter, unsaid
+from tests.catalog.staleness_table import ADAPTERS, BASE, CHANGES, MEMORIES, Adapter, DatahubDatasets, unsaid
 from tests.conftest import Clock
 
 pytestmark = pytest.mark.usefixtures("words_alone")
 
 
-@pytest.fixture(params=ADAPTERS)
+@pytest.fixture(params=[*ADAPTERS, "DataHub"])
 def adapter(request: pytest.FixtureRequest, tmp_path: Path) -> Adapter:
+    if request.param == "DataHub":
+        return DatahubDatasets(request.getfixturevalue("hub"))
     return ADAPTERS[request.param](tmp_path / "source")
 
 
@@ -85,7 +86,7 @@ def test_the_watcher_reads_its_sources_again_and_one_that_fails_says_nothing(
         door.remember("The amount is net.", entities=["shop.orders.amount"])
         worker = door.worker
         worker.begin()
-        os.rename(source, f"{source}.away")
+        adapter.fail()
         # For an hour it cannot be read.
         for _ in range(12):
             while worker.run_once():
@@ -96,7 +97,7 @@ def test_the_watcher_reads_its_sources_again_and_one_that_fails_says_nothing(
         (failed,) = door.status().failures
         assert (failed.name, failed.attempts > 1) == ("watch", True)
         assert "other.db" in failed.error
-        os.rename(f"{source}.away", source)
+        adapter.mend()
         adapter.write(
             {"customers": BASE["customers"], "orders": CHANGES["a column is removed"].change(BASE)["orders"]}
         )

@@ -209,7 +209,7 @@ def _of_source(call: Call, ask: Impact) -> _Change:
 
     assert ask.path is not None
     refuse_elsewhere(call, ask.path)
-    source = open_source(ask.path, datasource=ask.datasource, schema=ask.schema)
+    source = open_source(ask.path, datasource=ask.datasource, schema=ask.schema, datahub=call.policy.datahub)
     beside = compared(call, source)
     models: dict[str, Model | None] = dict.fromkeys(beside.gone)
     models |= {name: model_in(records[0].document) for name, records in beside.models.items()}
