@@ -228,6 +228,7 @@ class Door:
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
         unknown: Unknown = ...,
+        what_is_new: str | None = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""
@@ -238,6 +239,7 @@ class Door:
         *,
         at: datetime | None = ...,
         reason: str | None = ...,
+        what_is_new: str | None = ...,
     ) -> Retired:
         """Say that a memory is no longer true. It stays readable in the past; a second call changes nothing."""
         ...
@@ -245,9 +247,10 @@ class Door:
         self,
         id: str,
         *,
+        what_is_new: str | None = ...,
         dry_run: bool = ...,
     ) -> Forgotten:
-        """Erase a memory with its history, its index entries, its relations and every reference to it."""
+        """Erase a memory with its history, its index entries, its relations and every reference to it; also from changesets and"""
         ...
     def relate(
         self,
@@ -922,6 +925,7 @@ class AsyncDoor:
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
         unknown: Unknown = ...,
+        what_is_new: str | None = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""
@@ -932,6 +936,7 @@ class AsyncDoor:
         *,
         at: datetime | None = ...,
         reason: str | None = ...,
+        what_is_new: str | None = ...,
     ) -> Retired:
         """Say that a memory is no longer true. It stays readable in the past; a second call changes nothing."""
         ...
@@ -939,9 +944,10 @@ class AsyncDoor:
         self,
         id: str,
         *,
+        what_is_new: str | None = ...,
         dry_run: bool = ...,
     ) -> Forgotten:
-        """Erase a memory with its history, its index entries, its relations and every reference to it."""
+        """Erase a memory with its history, its index entries, its relations and every reference to it; also from changesets and"""
         ...
     async def relate(
         self,
