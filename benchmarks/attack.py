@@ -39,6 +39,7 @@ from onrecord import connect
 from onrecord.care import lines
 from onrecord.catalog.extraction import read_without_catalog
 from onrecord.catalog.formulas import mentions_in_filter
+from onrecord.catalog.held_catalog import HeldCatalog
 from onrecord.catalog.inspection import as_markdown
 from onrecord.catalog.mentions import mentions
 from onrecord.catalog.resolution import resolve_leniently
@@ -61,7 +62,7 @@ from onrecord.remember.remember import Remember
 from onrecord.store.yaml.document import read_document
 from onrecord.store.yaml.rendering import render
 from onrecord.surfaces.rest import bodies
-from onrecord.testing.catalog_fixture import MODELS, HeldCatalog
+from onrecord.testing.catalog_fixture import MODELS
 from onrecord.text import question_terms
 from onrecord.text.analyzer import document_words, identifiers
 from onrecord.text.intents import read_intents

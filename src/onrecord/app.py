@@ -8,11 +8,11 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from onrecord.config import Config, load, read_number, read_several
+from onrecord.config import Config, load, read_choice, read_duration, read_number, read_several
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
-from onrecord.operation import Progress, StorePolicy
+from onrecord.operation import Progress, StorePolicy, Watch
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
 from onrecord.remember.scrub import scrub_memory
@@ -64,7 +64,7 @@ def connect(
         progress=progress,
         embedders=embedders,
         turns=_turns(config),
-        policy=StorePolicy(audit_kept=_audit_kept(config)),
+        policy=StorePolicy(audit_kept=_audit_kept(config), watch=_watch(config)),
     )
 
 
@@ -175,12 +175,18 @@ def policy_of(config: Config) -> StorePolicy:
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
         audit_kept=_audit_kept(config),
         gives_global=False,
+        watch=_watch(config),
     )
 
 
 def _audit_kept(config: Config) -> timedelta | None:
     days = config.audit_days and read_number("audit_days", config.audit_days, 1, 100_000)
     return timedelta(days=days) if days else None
+
+
+def _watch(config: Config) -> Watch | None:
+    every = read_duration("watch_every", config.watch_every)
+    return Watch(every, read_several(config.sources)) if read_choice("watch", config.watch) else None
 
 
 def is_loopback(host: str) -> bool:

@@ -6,12 +6,16 @@ from onrecord.access.auditing import Audited
 from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey, WaivedKeys
 from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants, Tenant
 from onrecord.care.backup import BackedUp
+from onrecord.care.dismissing import Dismissed
 from onrecord.care.doctor import Examined
 from onrecord.care.embedding import EmbeddedMissing
 from onrecord.care.export import Exported
 from onrecord.care.importing import Imported
+from onrecord.care.reassigning import Reassigned
 from onrecord.care.reindex import Reindexed
+from onrecord.care.renaming import AcceptedRenames, ListedRenames
 from onrecord.care.status import StoreStatus
+from onrecord.catalog.impact import Impacted
 from onrecord.catalog.ingest import Ingested
 from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
 from onrecord.context.attaching import Attached
@@ -21,7 +25,7 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.edits import Edit
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, AfterRollBack, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalState, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
+from onrecord.model.limits import Actor, AfterRollBack, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalFilter, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
@@ -102,6 +106,7 @@ class Door:
         only_entities: Sequence[str] = ...,
         only_owners: Sequence[str] = ...,
         only_metadata: Mapping[str, Any] | None = ...,
+        proposal: ProposalFilter | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -151,7 +156,7 @@ class Door:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -186,7 +191,7 @@ class Door:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -381,6 +386,30 @@ class Door:
     ) -> Prioritised:
         """Say which datasources come first where several have a name; without any, show the order in force."""
         ...
+    def impact(
+        self,
+        path: str | None = ...,
+        *,
+        sql: str | None = ...,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        format: Literal["plain", "markdown"] = ...,
+    ) -> Impacted:
+        """Say which memories, example queries and amendments a change of tables would make stale, before it is made."""
+        ...
+    def renames(
+        self,
+    ) -> ListedRenames:
+        """List the columns that were perhaps renamed, and the stale memories that wait for the new name."""
+        ...
+    def accept_renames(
+        self,
+        *,
+        entities: Sequence[str] = ...,
+        to: str | None = ...,
+    ) -> AcceptedRenames:
+        """Accept that columns were renamed: the stale memories about them get the new name, also in their example queries,"""
+        ...
     def approve(
         self,
         id: str,
@@ -411,6 +440,7 @@ class Door:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        edits: Sequence[Edit | Mapping[str, Any]] = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:
@@ -431,6 +461,9 @@ class Door:
         *,
         entity: str | None = ...,
         states: Sequence[ChangesetState] = ...,
+        by: str | None = ...,
+        since: datetime | None = ...,
+        before: datetime | None = ...,
         limit: int = ...,
         skip: int = ...,
     ) -> ListedChangesets:
@@ -743,6 +776,22 @@ class Door:
     ) -> StoreStatus:
         """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
         ...
+    def reassign(
+        self,
+        owner: str,
+        to: str,
+        *,
+        dry_run: bool = ...,
+    ) -> Reassigned:
+        """Give all memories of one user to another: of someone whose email has changed, or who has left."""
+        ...
+    def dismiss_failures(
+        self,
+        *,
+        name: str | None = ...,
+    ) -> Dismissed:
+        """Forget the jobs of the tenant that were given up, so that its status no longer tells of them."""
+        ...
 
 class AsyncDoor:
     async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any: ...
@@ -799,6 +848,7 @@ class AsyncDoor:
         only_entities: Sequence[str] = ...,
         only_owners: Sequence[str] = ...,
         only_metadata: Mapping[str, Any] | None = ...,
+        proposal: ProposalFilter | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -848,7 +898,7 @@ class AsyncDoor:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -883,7 +933,7 @@ class AsyncDoor:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -1078,6 +1128,30 @@ class AsyncDoor:
     ) -> Prioritised:
         """Say which datasources come first where several have a name; without any, show the order in force."""
         ...
+    async def impact(
+        self,
+        path: str | None = ...,
+        *,
+        sql: str | None = ...,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        format: Literal["plain", "markdown"] = ...,
+    ) -> Impacted:
+        """Say which memories, example queries and amendments a change of tables would make stale, before it is made."""
+        ...
+    async def renames(
+        self,
+    ) -> ListedRenames:
+        """List the columns that were perhaps renamed, and the stale memories that wait for the new name."""
+        ...
+    async def accept_renames(
+        self,
+        *,
+        entities: Sequence[str] = ...,
+        to: str | None = ...,
+    ) -> AcceptedRenames:
+        """Accept that columns were renamed: the stale memories about them get the new name, also in their example queries,"""
+        ...
     async def approve(
         self,
         id: str,
@@ -1108,6 +1182,7 @@ class AsyncDoor:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        edits: Sequence[Edit | Mapping[str, Any]] = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:
@@ -1128,6 +1203,9 @@ class AsyncDoor:
         *,
         entity: str | None = ...,
         states: Sequence[ChangesetState] = ...,
+        by: str | None = ...,
+        since: datetime | None = ...,
+        before: datetime | None = ...,
         limit: int = ...,
         skip: int = ...,
     ) -> ListedChangesets:
@@ -1439,4 +1517,20 @@ class AsyncDoor:
         all_tenants: bool = ...,
     ) -> StoreStatus:
         """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
+        ...
+    async def reassign(
+        self,
+        owner: str,
+        to: str,
+        *,
+        dry_run: bool = ...,
+    ) -> Reassigned:
+        """Give all memories of one user to another: of someone whose email has changed, or who has left."""
+        ...
+    async def dismiss_failures(
+        self,
+        *,
+        name: str | None = ...,
+    ) -> Dismissed:
+        """Forget the jobs of the tenant that were given up, so that its status no longer tells of them."""
         ...

@@ -33,17 +33,25 @@ Effect = Literal["read", "write", "destroy"]
 Progress = Callable[[str, int, int | None], None]
 
 
+class Watch(NamedTuple):
+    """How often the catalog is compared with what memories say of it, and which sources are read again for that."""
+
+    every: timedelta
+    sources: Sequence[str] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class StorePolicy:
     """What the operator of the store allows: which sources callers may ingest (None for any), how many saves an
-    unattended run may make, how long audit entries are kept (None for ever), and whether an API key may be granted the
-    permission to change global memories.
+    unattended run may make, how long audit entries are kept (None for ever), whether an API key may be granted the
+    permission to change global memories, and whether what memories are about is watched.
     """
 
     sources: Sequence[str] | None = None
     saves_per_run: int = SAVES_PER_RUN
     audit_kept: timedelta | None = None
     gives_global: bool = True
+    watch: Watch | None = None
 
 
 class DoneBefore(Exception):

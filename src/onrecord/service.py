@@ -105,7 +105,7 @@ class OnRecord(Door):
         from onrecord.jobs.worker import Worker
         from onrecord.upkeep import doers
 
-        known = doers(self._store, self._embedders.current, self._policy.audit_kept)
+        known = doers(self._store, self._embedders, self._policy)
         return Worker(self._store, known, self._clock)
 
     @property

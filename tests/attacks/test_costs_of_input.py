@@ -19,6 +19,7 @@ from starlette.requests import Request
 from onrecord import OnRecord, connect
 from onrecord.catalog import extraction, inspection, sql_text
 from onrecord.catalog.extraction import entities_of_query
+from onrecord.catalog.held_catalog import HeldCatalog
 from onrecord.catalog.queries import read_query
 from onrecord.catalog.resolution import MORE_WARNINGS, resolve_all, resolve_leniently
 from onrecord.catalog.sql_text import entities_of_sql, parse_sql
@@ -31,7 +32,7 @@ from onrecord.remember import scrub
 from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG
 from onrecord.surfaces.rest import bodies
 from onrecord.surfaces.rest.request_runner import THREADS, RequestRunner, RequestState
-from onrecord.testing.catalog_fixture import MODELS, HeldCatalog
+from onrecord.testing.catalog_fixture import MODELS
 from onrecord.testing.embedder import StubEmbedder
 from onrecord.text import analyzer
 from onrecord.text.unicode_forms import MOST_MARKS, to_form

@@ -13,11 +13,12 @@ from onrecord.catalog.formulas import (
     mentions_in_filter,
     mentions_in_formula,
 )
+from onrecord.catalog.held_catalog import HeldCatalog
 from onrecord.catalog.queries import ModelQuery, QueryMeasure, read_query
 from onrecord.catalog.resolution import Ambiguous, AmbiguousModel, Entities, Unresolved
 from onrecord.errors import Invalid, StoreUnavailable
 from onrecord.model.catalog import Model
-from onrecord.testing.catalog_fixture import CUSTOMERS, ORDERS, HeldCatalog, columns, join, shop
+from onrecord.testing.catalog_fixture import CUSTOMERS, ORDERS, columns, join, shop
 
 SHOP = shop()
 

@@ -10,19 +10,27 @@ from onrecord.catalog.resolution import Gathering, Unresolved, resolve
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX
 from onrecord.model.edits import Edit
+from onrecord.model.limits import Unknown
 from onrecord.store.ports.records import Reading
 
 _NO_PATH: Final = (MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX)
 
 
-def resolved_edits(edits: Sequence[Edit], lookup: StoredCatalog) -> tuple[Edit, ...]:
-    """The edits with their entities as the catalog calls them, or one error that lists each it does not know."""
+def resolved_edits(
+    edits: Sequence[Edit], lookup: StoredCatalog, unknown: Unknown = "refuse"
+) -> tuple[Edit, ...]:
+    """The edits with their entities as the catalog calls them. What it does not know is kept as given, or else told in
+    one error.
+    """
     gathering, found = Gathering(), []
     for place, edit in enumerate(edits):
         try:
             found.append(replace(edit, entity=resolve(edit.entity, lookup).canonical))
         except Unresolved as error:
-            gathering.fail(error.at(f"edits[{place}].entity"))
+            if unknown == "keep":
+                found.append(edit)
+            else:
+                gathering.fail(error.at(f"edits[{place}].entity"))
     gathering.entities()
     return tuple(found)
 

@@ -97,6 +97,13 @@ def mentions_in_filter(condition: str) -> tuple[NameInFormula, ...]:
     return _mentions(condition, _tokens(condition, strict=False))
 
 
+def names_in(text: str) -> Iterator[tuple[str, int, int]]:
+    """Every word of a formula or a filter that may be a name, with its place."""
+    for token in _scan(text):
+        if token.kind == "name" and token.text.lower() not in _KEYWORDS:
+            yield token.text, token.start, token.end
+
+
 def split_aggregation(reference: str) -> tuple[str, str | None]:
     """Split at the colon outside parentheses: `amount:corr(other=tax)` is (`amount`, `corr`)."""
     colon = _outer_colon(reference)

@@ -182,6 +182,11 @@ def entity_of(memory: Memory) -> Mapping[str, Any]:
     return known
 
 
+def canonical_of(record: Memory) -> str:
+    """The name of the entity that a record holds."""
+    return canonical_of_id(record.id) or str(entity_of(record)["canonical"])
+
+
 def model_of(memory: Memory) -> Model:
     """The model that a record holds, as its source tells it."""
     return model_in(entity_of(memory)["document"])

@@ -8,7 +8,8 @@ from typing import Any, Final
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.edits import EDIT, Edit, same_value
-from onrecord.model.limits import ChangesetState
+from onrecord.model.limits import ChangesetState, ProposalState
+from onrecord.model.memory import Memory
 from onrecord.model.rules import Choice, Counted, Json, OrNone
 from onrecord.model.shapes import Object, Several
 
@@ -58,6 +59,21 @@ class Changeset:
 
 #: States in which a process is still at work on a changeset, or has left it.
 UNSETTLED: Final[tuple[ChangesetState, ...]] = ("applying", "taking_back", "rolling_back")
+
+
+def proposal_state(memory: Memory, changeset: Changeset | None) -> ProposalState | None:
+    """The state of a proposal, given the changeset that it names; None for a memory that proposes nothing."""
+    if memory.edits is None:
+        return None
+    if memory.status == "superseded":
+        return "superseded"
+    if memory.changeset is not None:
+        taken_back = changeset is not None and changeset.state in ("rolling_back", "rolled_back")
+        is_back = memory.status == "archived" and taken_back
+        return "rolled_back" if is_back else "applied"
+    if not memory.is_live:
+        return "rejected"
+    return "approved" if memory.status != "pending" and memory.approved_by is not None else "pending"
 
 
 #: Why a changeset that came without its catalog is not applied.

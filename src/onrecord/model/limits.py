@@ -44,6 +44,8 @@ EditField = Literal[
 ]
 EditOp = Literal["set", "add", "remove"]
 ProposalState = Literal["pending", "approved", "applied", "rejected", "rolled_back", "superseded"]
+#: Which proposals a filter lets through: those in one state, or all.
+ProposalFilter = Literal["any", "pending", "approved", "applied", "rejected", "rolled_back", "superseded"]
 ChangesetState = Literal["applying", "applied", "taking_back", "failed", "rolling_back", "rolled_back"]
 AfterRollBack = Literal["review", "archive"]
 ContextPart = Literal["legend", "always", "briefing", "turns", "memories"]
@@ -78,6 +80,7 @@ TALLIES: Final[tuple[TallyBy, ...]] = get_args(TallyBy)
 EDIT_FIELDS: Final[tuple[EditField, ...]] = get_args(EditField)
 EDIT_OPS: Final[tuple[EditOp, ...]] = get_args(EditOp)
 PROPOSAL_STATES: Final[tuple[ProposalState, ...]] = get_args(ProposalState)
+PROPOSAL_FILTERS: Final[tuple[ProposalFilter, ...]] = get_args(ProposalFilter)
 CHANGESET_STATES: Final[tuple[ChangesetState, ...]] = get_args(ChangesetState)
 AFTER_ROLL_BACK: Final[tuple[AfterRollBack, ...]] = get_args(AfterRollBack)
 CONTEXT_PARTS: Final[tuple[ContextPart, ...]] = get_args(ContextPart)

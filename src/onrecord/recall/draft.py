@@ -149,15 +149,15 @@ class RecallDraft:
     def only(self) -> MemoryCriteria | None:
         """What a memory must be beside kinds, scopes and times, which its match tells already."""
         ask = self.ask
-        if not (
-            ask.only_dimensions or ask.only_tags or ask.only_entities or ask.only_owners or ask.only_metadata
-        ):
+        narrows = ask.only_dimensions, ask.only_tags, ask.only_entities, ask.only_owners, ask.only_metadata
+        if not any(narrows) and ask.proposal is None:
             return None
         return MemoryCriteria(
             dimensions=ask.only_dimensions,
             tags=ask.only_tags,
             entities=ask.only_entities,
             owners=ask.only_owners,
+            proposal=ask.proposal,
             statuses=ask.statuses,
             as_of=ask.as_of,
             known_at=ask.known_at,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.extraction import entities_of_query
-from onrecord.catalog.ingest import staleness
 from onrecord.catalog.queries import read_query
 from onrecord.catalog.records import entity_of
 from onrecord.catalog.resolution import Entities, Gathering, missing_datasource, resolve_leniently
+from onrecord.catalog.staleness import broken_query
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.errors import Invalid, invalid
 from onrecord.model import limits, rules
@@ -364,7 +364,7 @@ def _stale(examples: Sequence[Memory], lookup: StoredCatalog) -> list[str]:
     """Example queries that name missing entities; they are shown as they are."""
     told = []
     for memory in examples:
-        reason = None if lookup.is_empty else staleness(memory, lookup)
+        reason = None if lookup.is_empty else broken_query(memory, lookup)
         if reason is not None:
             told.append(
                 f"example_query memory:{memory.id}: attached query has stale references ({reason}); re-save to clean."

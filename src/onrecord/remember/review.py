@@ -84,10 +84,14 @@ def _approved(call: Call, memory: Memory) -> dict[str, Any]:
 
 
 def _count(call: Call, writing: Writing, memory: Memory, reason: str | None) -> Memory:
-    """Activate the memory; its author stays, and it is marked as approved."""
-    waited = memory.status == "pending"
+    """Activate the memory; its author stays, and it is marked as approved. Who vouches for a stale one says that it is
+    true now.
+    """
+    waited, was_stale = memory.status == "pending", memory.status == "stale"
     counts: dict[str, Any] = {"status": "active", "proposes": None} if waited else {}
-    if waited or reason is not None:
+    if was_stale:
+        counts["status"] = "active"
+    if waited or was_stale or reason is not None:
         counts["status_reason"] = scrub_reason(reason)
     return writing.replace(
         memory, replace(memory, **counts, **_approved(call, memory)), call.change("approve")

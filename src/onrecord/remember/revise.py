@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.extraction import ReadQuery
 from onrecord.errors import Fault, Forbidden, VersionConflict, invalid
@@ -133,6 +133,7 @@ def revise(call: Call, ask: Revise) -> Revised:
         warnings: tuple[str, ...] = ()
         if _refers(ask):
             after, warnings = referred(after, writing, ahead.read, ask.unknown)
+        after = _true_again(ask, before, after)
         changed = changed_fields(before, after)
         if not changed:
             same = Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
@@ -160,6 +161,27 @@ def revise(call: Call, ask: Revise) -> Revised:
             writing, Revised(memory=saved, changed=changed, scrubbed=scrubbed, warnings=warnings)
         )
     return replace(revised, degraded=embed_again(call, saved)) if is_new else revised
+
+
+#: Whoever changes one of these, or vouches for it, says that a memory is true now.
+_SAID: Final = frozenset({"title", "hint", "content", "entities", "query", "approved_by"})
+
+
+def _true_again(ask: Revise, before: Memory, after: Memory) -> Memory:
+    """A stale memory that is said anew, or was checked since it went stale, is active again, unless its status is given;
+    and why it was stale is told no longer.
+    """
+    if before.status != "stale" or ask.status == "stale":
+        return after
+    active = replace(after, status="active", status_reason=given(ask.status_reason, None))
+    if ask.status == "active":
+        return active
+    is_checked = not isinstance(ask.verified_at, Unset) and ask.verified_at is not None
+    if is_checked and before.place is not None:
+        is_checked = ask.verified_at >= before.place.recorded_at  # type: ignore[operator]
+    if not is_checked and not ask.vouch and _SAID.isdisjoint(changed_fields(before, after)):
+        return after
+    return active
 
 
 def _pinned(after: Memory, ask: Revise, writing: Writing) -> Memory:

@@ -38,6 +38,7 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
     """Retire the superseded memories. One id that cannot be superseded fails the whole save. A save that waits ends
     nothing yet.
     """
+    draft = _end_repeated(draft, writing)
     new = draft.ready
     olds = [writing.named(id, ends=True) for id in draft.supersedes]
     if any(old.id == new.id for old in olds):
@@ -55,7 +56,16 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
         return draft
     for old in olds:
         end_by(writing, new, old, draft.change("supersede"))
-    return replace(draft, superseded=tuple(old.id for old in olds))
+    return replace(draft, superseded=(*draft.superseded, *(old.id for old in olds)))
+
+
+def _end_repeated(draft: SaveDraft, writing: Writing) -> SaveDraft:
+    """End what waited and is proposed anew in almost the same words: one of them is to be reviewed, not all. That stays so
+    if this one is turned down.
+    """
+    for id in draft.repeats:
+        end_by(writing, draft.ready, writing.named(id, ends=True), draft.change("repeat"))
+    return replace(draft, superseded=(*draft.superseded, *draft.repeats))
 
 
 def end_by(writing: Writing, new: Memory, old: Memory, change: Change) -> None:

@@ -5,14 +5,16 @@ stands there now. Then the target writes the values, each only if the old one st
 written, and `settling.py` ends it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from onrecord.catalog.targets import Moved
 from onrecord.errors import Conflict
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.changesets import Changeset
+from onrecord.model.edits import EDITS, Edit
 from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.operation import Call, operation
@@ -36,6 +38,12 @@ class Apply(Request):
         "Only these proposals; left out, all that are approved.",
         (),
     )
+    edits: Sequence[Edit | Mapping[str, Any]] = ask(
+        EDITS,
+        "Write these changes in place of what the proposals say; without memories, from no proposal. Whoever applies them "
+        "approves them.",
+        (),
+    )
     mark: str | None = ask(MAYBE_NAME, "The mark of the plan to apply; fail if it has changed since.", None)
     reason: str | None = ask(OrNone(rules.REASON), "Why.", None)
 
@@ -55,7 +63,7 @@ def apply(call: Call, ask: Apply) -> Applied:
     embeds = call.embedders.current is not None
     settle_changesets(call.store, call.now, embeds=embeds, tenant=call.caller.tenant)
     target = target_of(call)
-    draft = drafted(call, target, ask.entity, ask.memories)
+    draft = drafted(call, target, ask.entity, ask.memories, cast(Sequence[Edit], ask.edits))
     _refuse(draft, ask)
     begun = _begun(call, ask, draft, target.name)
     try:

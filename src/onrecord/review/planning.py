@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.amendments import amendments_of, said_anew
 from onrecord.catalog.editing import names_inside, root_of
@@ -16,6 +16,7 @@ from onrecord.catalog.targets.amendments import AmendmentsTarget
 from onrecord.errors import NotFound, invalid
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
+from onrecord.model.caller import Caller
 from onrecord.model.changesets import FieldChange
 from onrecord.model.edits import Cell, Edit, same_value
 from onrecord.model.limits import APPLIED_AT_ONCE, STATUSES
@@ -24,6 +25,7 @@ from onrecord.model.request import Request, ask
 from onrecord.model.rules import ListOf
 from onrecord.model.wire import to_json
 from onrecord.operation import Call, operation
+from onrecord.remember.scrub import scrub_edits
 from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.records import Reading
 
@@ -127,20 +129,52 @@ def target_of(call: Call) -> Target:
     return AmendmentsTarget(call.store, call.caller, call.now, embeds=call.embedders.current is not None)
 
 
-def drafted(call: Call, target: Target, entity: str, memories: Sequence[str]) -> Drafted:
-    """The changes that approved proposals make to an entity and its parts; a `note` says what stands in the way of one."""
+def drafted(
+    call: Call, target: Target, entity: str, memories: Sequence[str], own: Sequence[Edit] = ()
+) -> Drafted:
+    """The changes that approved proposals make to an entity and its parts; a `note` says what stands in the way of one.
+
+    With edits of the caller's `own`, these and no others, whatever the proposals say.
+    """
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
         root = root_of(resolve(entity, lookup).canonical)
-        proposals, left = (_named(memories, reading), 0) if memories else _approved(root, reading, lookup)
-        edits = [(each, _resolved(edit, lookup)) for each in proposals for edit in each.edits or ()]
+        left = 0
+        if memories:
+            proposals = _named(memories, reading)
+        elif own:
+            proposals = []
+        else:
+            proposals, left = _approved(root, reading, lookup)
+        edits = _sourced(call.caller, own, proposals, lookup)
     standing = target.read({edit.cell for _, edit in edits})
     changes: dict[Cell, FieldChange] = {}
-    for proposal, edit in edits:
-        change = _change(proposal, edit, standing, root)
+    for source, edit in edits:
+        change = _change(source, edit, standing, root)
         known = changes.get(edit.cell)
         changes[edit.cell] = change if known is None else _joined(known, change)
     return Drafted(entity=root, proposals=tuple(proposals), changes=tuple(changes.values()), left=left)
+
+
+class _Source(NamedTuple):
+    """Where a change comes from: the proposals, and who approved it."""
+
+    memories: tuple[str, ...]
+    approved_by: str | None
+
+
+def _sourced(
+    caller: Caller, own: Sequence[Edit], proposals: Sequence[Memory], lookup: StoredCatalog
+) -> list[tuple[_Source, Edit]]:
+    """Each edit and where it comes from: its proposal, or whoever gives edits of their own."""
+    if own:
+        source = _Source(tuple(each.id for each in proposals), caller.user)
+        return [(source, _resolved(each, lookup)) for each in scrub_edits(own)]
+    return [
+        (_Source((each.id,), each.approved_by), _resolved(edit, lookup))
+        for each in proposals
+        for edit in each.edits or ()
+    ]
 
 
 def is_approved(memory: Memory) -> bool:
@@ -194,14 +228,14 @@ def _resolved(edit: Edit, lookup: StoredCatalog) -> Edit:
         return edit
 
 
-def _change(proposal: Memory, edit: Edit, standing: Mapping[Cell, Any], root: str) -> FieldChange:
+def _change(source: _Source, edit: Edit, standing: Mapping[Cell, Any], root: str) -> FieldChange:
     known = standing.get(edit.cell)
     change = FieldChange(
         edit=edit,
         before=known and known.value,
         after=edit.after,
-        memories=(proposal.id,),
-        approved_by=proposal.approved_by,
+        memories=source.memories,
+        approved_by=source.approved_by,
         under=known and known.under,
         # To agree again with what was promoted is to have seen what the source says now.
         renews=known is not None and known.is_anew and same_value(known.value, edit.after),
@@ -225,6 +259,8 @@ def _joined(known: FieldChange, more: FieldChange) -> FieldChange:
     both = replace(known, memories=tuple(dict.fromkeys((*known.memories, *more.memories))))
     if same_value(known.after, more.after):
         return replace(both, note=known.note or more.note)
+    if known.memories == more.memories:
+        return replace(both, note="two changes of it differ: leave one out")
     return replace(
         both, note=f"proposals {' and '.join(both.memories)} differ: reject one, or name the other"
     )

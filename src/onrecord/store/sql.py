@@ -23,6 +23,7 @@ from onrecord.store.ports.jobs import Job
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import refuse_absence
 from onrecord.store.records import erasing, queue
+from onrecord.store.records.facts import fact, keep_fact
 from onrecord.store.records.ledger import SqlLedger, sweep_audit
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.writing import SqlWriting
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 Begun = TypeVar("Begun")
 #: How often to try again if the tenant was erased meanwhile and has a new number.
 _ATTEMPTS: Final = 5
+#: The fact until when the watcher has looked.
+_WATCHED: Final = "watched"
 
 
 class SqlStore:
@@ -206,6 +209,15 @@ class SqlStore:
             swept += some
             if not some:
                 return swept
+
+    def watched(self) -> datetime | None:
+        with self._explained(), self._backend.reading() as connection:
+            told = fact(connection, _WATCHED)
+        return None if told is None else datetime.fromisoformat(told)
+
+    def note_watched(self, until: datetime) -> None:
+        with self._begin() as connection:
+            keep_fact(connection, self._backend, _WATCHED, until.isoformat())
 
     def problems(self, home: Home) -> Iterator[Problem]:
         from onrecord.store.records.examination import Examination

@@ -35,6 +35,7 @@ from onrecord.testing.builders import (
     told,
     written,
 )
+from onrecord.testing.heard import heard
 
 REVIEWS: Final = frozenset({"memory.read", "memory.manage", "memory.review"})
 #: What the source says of a column, unless a test says otherwise.
@@ -720,9 +721,9 @@ class ChangesetConformance(_InAShop):
         eve = shop.as_caller(person("eve"))
         id = approved(shop, content="A secret of the board.", scope="user")
         with stopping(monkeypatch, "write", 1):
-            shop.apply(ENTITY)
+            shop.apply(ENTITY, reason="The board says so.")
         [seen] = eve.changesets().changesets
-        assert (seen.changes, seen.memories) == ((), ())
+        assert (seen.changes, seen.memories, seen.reason) == ((), (), None)
         assert NET not in written(seen)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
         shop.apply(ENTITY)
@@ -730,6 +731,20 @@ class ChangesetConformance(_InAShop):
         assert (done.memories, done.changes[0].memories, done.changes[0].after) == ((), (), NET)
         assert "board" not in written(eve.changesets()) + written(eve.inspect(ENTITY))
         assert shop.changesets(done.id).changesets[0].memories == (id,)
+
+    def test_how_many_proposals_of_a_changeset_one_does_not_see_costs_no_statement(
+        self, shop: OnRecord, store: Store
+    ) -> None:
+        eve, costs = shop.as_caller(person("eve")), []
+        for number in range(1, 4):
+            for each in range(number):
+                approved(shop, described(f"Text {number}."), content=f"secret {number} {each}", scope="user")
+            done = shop.apply(ENTITY).changeset
+            assert len(done.memories) == number
+            with heard(store) as told:
+                assert eve.changesets(done.id).changesets[0].memories == ()
+            costs.append(told)
+        assert costs[0] == costs[1] == costs[2]
 
     def test_why_a_changeset_failed_is_for_those_who_see_its_changes(
         self, shop: OnRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

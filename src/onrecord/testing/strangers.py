@@ -340,6 +340,7 @@ def _told_of(trial: Try, hits: Iterable[Hit]) -> list[Hit]:
 #: Everything that a caller can try on a memory: the methods of the store, then the operations.
 ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.memory": lambda t: t.read(lambda r: [r.memory(t.one.id, when) for when in _past(t)]),
+    "Reading.seen": lambda t: t.read(lambda r: len(r.seen([t.one.id, t.two.id]))),
     "Reading.unasked": lambda t: t.read(lambda r: r.unasked(most=1_000)),
     "Reading.browse": lambda t: t.read(
         lambda r: [

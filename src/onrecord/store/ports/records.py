@@ -113,6 +113,9 @@ class Reading(Protocol):
         What the caller saved in another's conversation, and left behind there, is visible to them so.
         """
 
+    def seen(self, wanted: Sequence[str]) -> set[str]:
+        """Which of these ids are memories that the caller sees, by one statement for all of a tenant."""
+
     def eligible(
         self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
     ) -> dict[Key, Match]:
@@ -135,6 +138,16 @@ class Reading(Protocol):
 
     def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
         """The same as whole memories, with retired ones on request."""
+
+    def filed_under(self, facets: Sequence[str]) -> list[Memory]:
+        """The tenant's own memories under any of some names, each once, in the order of saving, by one statement;
+        retired ones are left out.
+        """
+
+    def recorded_since(self, since: datetime, *, most: int, after: int = 0) -> list[Memory]:
+        """The tenant's own memories that were last written after a time, retired ones too, in the order of their rows;
+        those of later rows than `after`.
+        """
 
     def newest(
         self, facets: Sequence[str], *, each: int, most: int, statuses: Sequence[Status] = ()

@@ -67,6 +67,12 @@ class Store(Protocol):
         it gives the next one its number.
         """
 
+    def watched(self) -> datetime | None:
+        """Until when the watcher has looked at what changed; None if it never has."""
+
+    def note_watched(self, until: datetime) -> None:
+        """Record that the watcher has looked at everything until then."""
+
     def problems(self, home: Home) -> Iterator[Problem]:
         """Inconsistencies in a home: windows, versions, index, edges, counters."""
 

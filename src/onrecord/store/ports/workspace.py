@@ -103,7 +103,7 @@ class WritableWorkspace(Workspace, Protocol):
     """The same in one transaction that keeps other writers out of the tenant."""
 
     def register(self, id: str | None, agent: str | None, title: str | None) -> Conversation:
-        """Begin a conversation of the caller's; without an id it is the next whole number of the tenant."""
+        """Begin a conversation of the caller's; without an id it is the next whole number of the tenant that they did not choose."""
 
     def share(self, key: ConversationKey, user: str) -> bool:
         """Make someone a member of a known conversation; False if they are one."""

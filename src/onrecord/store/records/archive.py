@@ -37,6 +37,7 @@ from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.ports.index import Coverage
 from onrecord.store.ports.jobs import EMBED, STORE, TroubledJob
 from onrecord.store.prepared import Statements
+from onrecord.store.records.facts import fact, keep_fact
 from onrecord.store.records.queue import MOST_ATTEMPTS, WHOLE_STORE, JobQueue, due_next, troubled
 from onrecord.store.records.workspace_archive import SqlWorkspaceArchive
 from onrecord.store.rows import (
@@ -61,7 +62,6 @@ from onrecord.store.tables import (
     memories,
     postings,
     relations,
-    store_facts,
     tenants,
     terms,
     vectors,
@@ -431,15 +431,12 @@ def derive_index(connection: Connection, backend: Backend) -> None:
 
 def built_by(connection: Connection) -> str | None:
     """Which analyzer and weights the index was built with."""
-    return connection.execute(
-        select(store_facts.c.value).where(store_facts.c.name == _INDEX_FACT)
-    ).scalar_one_or_none()
+    return fact(connection, _INDEX_FACT)
 
 
 def note_index(connection: Connection, backend: Backend) -> None:
     """Record that the whole index is built with the analyzer and weights of this version."""
-    fact = backend.insert(store_facts).values(name=_INDEX_FACT, value=INDEX_VERSION)
-    connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
+    keep_fact(connection, backend, _INDEX_FACT, INDEX_VERSION)
 
 
 def _alike(address: HomeAddress, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[str, object]]:

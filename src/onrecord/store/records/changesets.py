@@ -30,6 +30,12 @@ class ChangesetRows(WorkspaceRows):
             wanted.append(changesets.c.entity == ask.entity)
         if ask.states:
             wanted.append(changesets.c.state.in_(ask.states))
+        if ask.by is not None:
+            wanted.append(changesets.c.by == ask.by)
+        if ask.since is not None:
+            wanted.append(changesets.c.at >= ask.since)
+        if ask.before is not None:
+            wanted.append(changesets.c.at < ask.before)
         found = select(changesets).where(*wanted).order_by(changesets.c.id.desc())
         total = select(func.count()).select_from(changesets).where(*wanted)
         rows = self._all(found.offset(ask.skip).limit(ask.limit))

@@ -192,7 +192,8 @@ def _filters(
             yield record.c[name].in_(wanted)
     if ask.proposal is not None:
         yield record.c.edits.is_not(None)
-        yield _in_state(record, ask.proposal)
+        if ask.proposal != "any":
+            yield _in_state(record, ask.proposal)
     if pinned is not None:
         there = and_(record.c.conversation == pinned.id, whose(record) == pinned.by)
         yield or_(there, record.c.conversation.is_(None)) if ask.unpinned else there

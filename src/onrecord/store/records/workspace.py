@@ -178,7 +178,7 @@ class SqlWritableWorkspace(SqlWorkspace):
 
     def register(self, id: str | None, agent: str | None, title: str | None) -> Conversation:
         made = Conversation(
-            id=id or str(self._next(CONVERSATION)),
+            id=id or self._next_conversation(),
             agent=agent,
             title=title,
             created_at=self._now,
@@ -189,6 +189,13 @@ class SqlWritableWorkspace(SqlWorkspace):
         if self.here is not None and self.here.key == made.key:
             self.here = NamedConversation(made.key, made.created_at)
         return made
+
+    def _next_conversation(self) -> str:
+        """The next number of the tenant, unless the caller has chosen it. What others chose is not counted: it would tell of it."""
+        while True:
+            number = str(self._next(CONVERSATION))
+            if self._row_of(ConversationKey(self._caller.user, number)) is None:
+                return number
 
     def share(self, key: ConversationKey, user: str) -> bool:
         row = self._row_of(key)

@@ -35,7 +35,7 @@ from onrecord.model.limits import GLOBAL_TENANT, ID_CHARACTERS, RelationName
 from onrecord.model.memory import Change, Memory, Relation, RowPlace
 from onrecord.model.tiers import ACTING, AGENTS, WORDS, is_outranked
 from onrecord.model.workspace import ConversationKey
-from onrecord.store.audience import audience_of, may_add
+from onrecord.store.audience import GLOBAL, TENANT, audience_of, may_add
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.index.entries import proposal_facet, reference_facet
@@ -293,7 +293,9 @@ class SqlWriting(SqlReading):
             )
         self._changed = True
         id = ids.address(memory.id).id if memory.id else self._next_id()
-        self._counters.note_id(id)
+        if audience_of(memory) in (TENANT, GLOBAL):
+            # The next number would tell everyone of one that was chosen for a few.
+            self._counters.note_id(id)
         place = RowPlace(self._counters.tenant, self._counters.next_row(), change.at)
         added = replace(memory, tenant=self._home, id=ids.spell(self._home, id), version=1, place=place)
         record = record_of(added)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from onrecord.errors import Invalid, StoreUnavailable, invalid
@@ -23,8 +23,8 @@ from onrecord.store.index.entries import INDEX_VERSION
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import no_store
 from onrecord.store.records.archive import SqlArchive
+from onrecord.store.records.facts import fact, keep_fact
 from onrecord.store.sqlite import SqliteBackend
-from onrecord.store.tables import store_facts
 from onrecord.store.yaml.document import YamlDocument, read_document
 from onrecord.store.yaml.entries import EntryKey, identity_of, key_of, memory_of
 from onrecord.store.yaml.files import EDITED, Digests, Files
@@ -220,7 +220,7 @@ class YamlBackend:
             raise StoreUnavailable(
                 f"{self.location} cannot be written (read-only); nothing was changed. It can still be read."
             )
-        content, stamp, layout = self._files.yaml.read(), _stamp(connection), _fact(connection, _LAYOUT)
+        content, stamp, layout = self._files.yaml.read(), _stamp(connection), fact(connection, _LAYOUT)
         assert stamp is not None
         assert layout is not None
         if digest_of(content) != stamp.files.yaml:
@@ -231,8 +231,7 @@ class YamlBackend:
 
     def _note(self, connection: Connection, document: YamlDocument, digests: Digests) -> None:
         for name, value in ((_STAMP, json.dumps(_Stamp(digests))), (_LAYOUT, document.layout())):
-            fact = self.insert(store_facts).values(name=name, value=value)
-            connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
+            keep_fact(connection, self, name, value)
 
     def backup(self, path: Path) -> bool:
         """Always False: an export holds in one file what is in several here."""
@@ -287,16 +286,11 @@ class YamlBackend:
 
 
 def _stamp(connection: Connection) -> _Stamp | None:
-    value = _fact(connection, _STAMP)
+    value = fact(connection, _STAMP)
     if value is None:
         return None
     files, version = json.loads(value)
     return _Stamp(Digests(*files), version)
-
-
-def _fact(connection: Connection, name: str) -> str | None:
-    found = connection.execute(_FACT, {"wanted": name}).scalar_one_or_none()
-    return None if found is None else str(found)
 
 
 def _said(document: YamlDocument, archive: SqlArchive) -> Iterator[tuple[EntryKey, Memory]]:
@@ -308,6 +302,3 @@ def _said(document: YamlDocument, archive: SqlArchive) -> Iterator[tuple[EntryKe
             key = identity_of(slot.entry.values)
             memory = known.get(key)
             yield key, memory_of(slot.entry.values, datetime.now(UTC), memory)
-
-
-_FACT: Final = select(store_facts.c.value).where(store_facts.c.name == bindparam("wanted"))

@@ -168,8 +168,8 @@ def _runner(operation: Operation) -> Callable[..., None]:
             _print(answer, as_json=common["as_json"])
             sys.stdout.flush()
             leave_worker(door, config_of(common))
-        if render.is_bad_news(answer):
-            context.exit(1)
+        if code := render.exit_code(answer):
+            context.exit(code)
 
     return run
 
