@@ -194,7 +194,7 @@ def test_a_save_that_was_forgotten_is_not_done_again_and_says_so(serving: Served
     first = serving.client.delete(f"/v1/memories/{WORD}", **gone)
     again = serving.client.post("/v1/memories", **ask)
     assert again.status_code == 404
-    assert "forgotten" in again.json()["detail"]
+    assert "erased" in again.json()["detail"]
     assert serving.client.get("/v1/memories").json()["memories"] == []
     # Who asks again to forget it has told its id, and gets the answer with it.
     second = serving.client.delete(f"/v1/memories/{WORD}", **gone)
