@@ -2,7 +2,7 @@
 back.
 """
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -29,7 +29,9 @@ def doers(store: Store, embedders: Embedders, terms: Terms) -> dict[str, Doer | 
         known[RECONCILE] = Periodic(missing, RECONCILE_EVERY, missing.is_wanted)
     known[SETTLE] = Periodic(partial(_settle, store, embedder is not None), _SETTLE_EVERY)
     if terms.watch is not None:
-        known[WATCH] = Periodic(partial(_watch, store, embedders, terms), terms.watch.every)
+        known[WATCH] = Periodic(
+            partial(_watch, store, embedders, terms), terms.watch.every, partial(_is_due, store, WATCH)
+        )
     if audit_kept is not None:
         known[SWEEP] = Periodic(lambda now: store.sweep_audit(now - audit_kept), _SWEEP_EVERY)
     return known
@@ -46,3 +48,10 @@ def _watch(store: Store, embedders: Embedders, terms: Terms, now: datetime) -> N
     from onrecord.care.watching import watch
 
     watch(store, embedders, terms, now)
+
+
+def _is_due(store: Store, name: str) -> bool:
+    """Whether a worker that looked after this before should have come back."""
+    with store.archive() as archive:
+        due = archive.due_next(name)
+    return due is not None and due <= datetime.now(UTC)

@@ -22,6 +22,8 @@ from onrecord.model.memory import Memory
 LASTING: Final = "event"
 #: How many columns a reason names.
 _MOST_NAMED: Final = 5
+#: How much of a note about a deprecation.
+_MOST_CHARACTERS: Final = 200
 
 
 class Subject(NamedTuple):
@@ -131,10 +133,16 @@ def _instead(model: Model) -> str:
         "note": meta.get("deprecation_note"),
         "replacement": meta.get("replaced_by"),
     }
-    date, note, other = (str(told.get(name) or "").strip() for name in ("date", "note", "replacement"))
+    date, note, other = (_short(told.get(name)) for name in ("date", "note", "replacement"))
     return "".join(
         (f" (its source says {date})" * bool(date), f": {note}" * bool(note), f"; use {other}" * bool(other))
     )
+
+
+def _short(told: object) -> str:
+    """A few words on one line, of whatever a source says."""
+    words = " ".join(str(told or "").split())
+    return words if len(words) <= _MOST_CHARACTERS else words[: _MOST_CHARACTERS - 1] + "…"
 
 
 def _of_part(name: str, was: Model, is_now: Model, renamed: Mapping[str, Renamed]) -> Iterator[Finding]:
