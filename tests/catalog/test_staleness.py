@@ -1,5 +1,6 @@
 """DOES a memory go stale exactly when what it is about has changed, whatever source tells it?"""
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +18,16 @@ from onrecord.model.catalog import Model, Part
 from onrecord.model.limits import REASON_CHARACTERS
 from onrecord.model.memory import Memory
 from onrecord.testing.upkeep import worked
-from tests.catalog.staleness_table import ADAPTERS, BASE, CHANGES, MEMORIES, Adapter, ModelFiles, unsaid
+from tests.catalog.staleness_table import (
+    ADAPTERS,
+    BASE,
+    CHANGES,
+    MEMORIES,
+    Adapter,
+    DbtManifest,
+    ModelFiles,
+    unsaid,
+)
 from tests.conftest import Clock
 
 pytestmark = pytest.mark.usefixtures("words_alone")
@@ -188,6 +198,8 @@ def test_what_a_catalog_does_not_know_says_nothing() -> None:
         (HeldCatalog(), HeldCatalog()),
         (model(), model(typed)),
         (model(typed, state="deprecated"), model(typed, state="deprecated")),
+        # A view that cannot be read at the moment is listed without columns.
+        (model(typed), model()),
     ):
         assert whats(about, then, now) == []
 
@@ -195,10 +207,10 @@ def test_what_a_catalog_does_not_know_says_nothing() -> None:
 def test_systems_datasources_and_parts_of_another_kind_are_told_too() -> None:
     then = HeldCatalog(more_datasources=("shop",), systems=frozenset({"crm"}))
     assert whats(memory("system:crm", "shop"), then, HeldCatalog()) == ["system:crm is gone", "shop is gone"]
-    measure = Part(name="amount", kind="measure")
-    assert whats(memory("shop.orders.amount"), model(Part(name="amount", type="INT")), model(measure)) == [
-        "shop.orders.amount was INT and is a measure"
-    ]
+    key, measure = Part(name="id"), Part(name="amount", kind="measure")
+    assert whats(
+        memory("shop.orders.amount"), model(key, Part(name="amount", type="INT")), model(key, measure)
+    ) == ["shop.orders.amount was INT and is a measure"]
 
 
 def test_a_reason_names_a_few_columns_and_is_never_too_long() -> None:
@@ -232,3 +244,32 @@ def test_of_columns_that_vanished_the_likeliest_is_proposed_and_never_two() -> N
     assert renamed(named("a", "b", "c", "d"), named("b", "d", "x", "y")) == {}
     text = replace(named("a"), parts=(Part(name="a", type="INT"), Part(name="x", type="TEXT")))
     assert renamed(named("a", "b"), text) == {}
+
+
+def test_a_manifest_without_the_list_of_the_database_does_not_say_that_columns_are_gone(
+    door: OnRecord, clock: Clock, tmp_path: Path
+) -> None:
+    dbt = DbtManifest(tmp_path / "dbt")
+    door.ingest(dbt.write(BASE))
+    clock.tick(days=1)
+    for kind, given in MEMORIES.items():
+        door.remember(kind, alike="keep", **given)
+
+    def undescribed() -> str:
+        path = Path(dbt.write(BASE))
+        told = json.loads(path.read_text())
+        told["nodes"]["model.shop.orders"]["columns"].pop("amount")
+        path.write_text(json.dumps(told))
+        (dbt.folder / "catalog.json").unlink()
+        return str(path)
+
+    source = undescribed()
+    # The column is in no file, but nobody has looked into the database.
+    assert door.impact(source).healthy
+    clock.tick(days=1)
+    door.ingest(source)
+    worked(door)
+    assert stale(door) == {}
+    door.ingest(dbt.write(BASE))
+    worked(door)
+    assert stale(door) == {}
