@@ -15,7 +15,6 @@ from onrecord.catalog.judging import Judged, Pasts, gathered
 from onrecord.catalog.planned import PlannedCatalog
 from onrecord.catalog.records import canonical_of, model_in, model_of
 from onrecord.catalog.source_comparison import compared
-from onrecord.catalog.sources.regular_files import read_regular
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.errors import Fault, invalid
 from onrecord.model import limits, rules
@@ -204,6 +203,9 @@ def _allowed(call: Call, ask: Impact) -> str:
 
 
 def _read(path: Path) -> str:
+    # Here, not above: sources load a library for databases, which `--help` does without.
+    from onrecord.catalog.sources.regular_files import read_regular
+
     try:
         return read_regular(path).decode()
     except OSError as problem:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -361,6 +361,12 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.filed_memories": lambda t: t.read(
         lambda r: r.filed_memories(reference_facet(t.one.entities[0]))
     ),
+    "Reading.filed_under": lambda t: t.read(
+        lambda r: r.filed_under([reference_facet(each) for each in (*t.one.entities, *t.two.entities)])
+    ),
+    "Reading.recorded_since": lambda t: t.read(
+        lambda r: r.recorded_since(datetime(1970, 1, 1, tzinfo=UTC), most=1_000)
+    ),
     "Reading.newest": lambda t: t.read(
         lambda r: r.newest(
             [reference_facet(each) for each in (*t.one.entities, *t.two.entities)],
@@ -527,6 +533,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "apply": lambda t: t.door.apply(t.one.entities[0], memories=[t.one.id]),
     "roll_back": lambda t: t.door.roll_back("1"),
     "changesets": lambda t: t.door.changesets(),
+    "impact": lambda t: t.door.impact(sql=f"DROP TABLE {t.code}"),
+    "renames": lambda t: t.door.renames(),
+    "accept_renames": lambda t: t.door.accept_renames(),
     "context": lambda t: t.code in t.door.context(t.one.title, max_tokens=100_000).text,
     "attach": lambda t: t.door.attach({"found": [*t.one.entities, t.code]}, max_tokens=100_000),
     "attach: in a conversation": lambda t: t.door.attach(
