@@ -12,7 +12,7 @@ from onrecord.config import Config, load, read_choice, read_duration, read_numbe
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
-from onrecord.operation import Progress, Terms, Watch
+from onrecord.operation import Progress, StorePolicy, Watch
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
 from onrecord.remember.scrub import scrub_memory
@@ -64,7 +64,7 @@ def connect(
         progress=progress,
         embedders=embedders,
         turns=_turns(config),
-        terms=Terms(audit_kept=_audit_kept(config), watch=_watch(config)),
+        policy=StorePolicy(audit_kept=_audit_kept(config), watch=_watch(config)),
     )
 
 
@@ -89,7 +89,7 @@ def distribute(db: str) -> list[str]:
     """Spread the tables of a store over the servers of its PostgreSQL cluster; returns the tables that this call
     spread.
 
-    Only whoever runs the database can call this, at the machine: it is not an operation.
+    Only the operator of the database can call this, on its machine: it is not an operation.
     """
     store = _open_store(load(db=db), lambda: datetime.now(UTC), create=False)
     try:
@@ -156,7 +156,7 @@ def open_server_parts(
         clock=clock,
         embedders=embedders,
         turns=_turns(config),
-        terms=terms_of(config),
+        policy=policy_of(config),
     )
     throttle = Throttle(
         per_minute or None,
@@ -166,11 +166,11 @@ def open_server_parts(
     return ServerParts(store, door, authenticator, throttle)
 
 
-def terms_of(config: Config) -> Terms:
+def policy_of(config: Config) -> StorePolicy:
     """What programs over a network and agents may do, wherever they are; the person at the command line has no such
     limits.
     """
-    return Terms(
+    return StorePolicy(
         sources=read_several(config.sources),
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
         audit_kept=_audit_kept(config),

@@ -64,6 +64,8 @@ FEATURES: Final = {
     "onrecord.care.reindex": ("reindex",),
     "onrecord.care.embedding": ("embed_missing",),
     "onrecord.care.status": ("status",),
+    "onrecord.care.reassigning": ("reassign",),
+    "onrecord.care.dismissing": ("dismiss_failures",),
 }
 #: The file of each operation by its name.
 HOMES: Final = {name: file for file, names in FEATURES.items() for name in names}

@@ -7,21 +7,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from onrecord.access import auditing, confirmation
+from onrecord.attached_buffer import AttachedBuffer
 from onrecord.doors import Door
 from onrecord.errors import Forbidden
 from onrecord.model.caller import Caller
 from onrecord.model.request import Request
-from onrecord.operation import Call, IdempotentRequest, Operation, Progress, Terms, build_request
+from onrecord.operation import Call, IdempotentRequest, Operation, Progress, StorePolicy, build_request
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
-from onrecord.told_buffer import ToldBuffer
 from onrecord.turn_buffer import TurnBuffer
 
 if TYPE_CHECKING:
     # Most programs run none.
     from onrecord.jobs.worker import Worker
 
-_FREE: Final = Terms()
+_FREE: Final = StorePolicy()
 
 #: Does a write through a door, and gives its answer.
 Write = Callable[["OnRecord", Operation, Request], Any]
@@ -39,22 +39,22 @@ class OnRecord(Door):
         progress: Progress = lambda what, done, total: None,
         embedders: Embedders = NO_EMBEDDERS,
         turns: TurnBuffer | None = None,
-        terms: Terms = _FREE,
+        policy: StorePolicy = _FREE,
     ) -> None:
         self._store = store
         self._turns = turns or TurnBuffer()
-        self._told = ToldBuffer()
-        self._terms = terms
+        self._attached = AttachedBuffer()
+        self._policy = policy
         self._embedders = embedders
         self.caller = caller
         self._clock = clock
         self._progress = progress
         self._write: Write | None = None
 
-    def as_caller(self, caller: Caller, terms: Terms | None = None) -> "OnRecord":
-        """The same store for another caller, on other terms if any are given."""
+    def as_caller(self, caller: Caller, policy: StorePolicy | None = None) -> "OnRecord":
+        """The same store for another caller, under another policy if one is given."""
         door = copy(self)
-        door.caller, door._terms = caller, terms or self._terms
+        door.caller, door._policy = caller, policy or self._policy
         return door
 
     def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
@@ -78,8 +78,8 @@ class OnRecord(Door):
             store=self._store,
             embedders=self._embedders,
             turns=self._turns,
-            told=self._told,
-            terms=self._terms,
+            attached=self._attached,
+            policy=self._policy,
             progress=self._progress,
             once=once,
         )
@@ -105,7 +105,7 @@ class OnRecord(Door):
         from onrecord.jobs.worker import Worker
         from onrecord.upkeep import doers
 
-        known = doers(self._store, self._embedders, self._terms)
+        known = doers(self._store, self._embedders, self._policy)
         return Worker(self._store, known, self._clock)
 
     @property

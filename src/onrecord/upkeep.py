@@ -9,7 +9,7 @@ from typing import Final
 from onrecord.jobs.embedding import do_jobs
 from onrecord.jobs.reconciling import Reconciler
 from onrecord.jobs.worker import Doer, Periodic
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 from onrecord.providers.embedding import Embedders
 from onrecord.store.ports.jobs import EMBED, RECONCILE, SETTLE, SWEEP, WATCH
 from onrecord.store.ports.store import Store
@@ -19,18 +19,18 @@ _SWEEP_EVERY: Final = timedelta(hours=1)
 _SETTLE_EVERY: Final = timedelta(minutes=5)
 
 
-def doers(store: Store, embedders: Embedders, terms: Terms) -> dict[str, Doer | Periodic]:
+def doers(store: Store, embedders: Embedders, policy: StorePolicy) -> dict[str, Doer | Periodic]:
     """What a worker with these means can do. What it cannot do stays for another worker."""
     known: dict[str, Doer | Periodic] = {}
-    embedder, audit_kept = embedders.current, terms.audit_kept
+    embedder, audit_kept = embedders.current, policy.audit_kept
     if embedder is not None:
         known[EMBED] = partial(do_jobs, store, embedder)
         missing = Reconciler(store, embedder)
         known[RECONCILE] = Periodic(missing, RECONCILE_EVERY, missing.is_wanted)
     known[SETTLE] = Periodic(partial(_settle, store, embedder is not None), _SETTLE_EVERY)
-    if terms.watch is not None:
+    if policy.watch is not None:
         known[WATCH] = Periodic(
-            partial(_watch, store, embedders, terms), terms.watch.every, partial(_is_due, store, WATCH)
+            partial(_watch, store, embedders, policy), policy.watch.every, partial(_is_due, store, WATCH)
         )
     if audit_kept is not None:
         known[SWEEP] = Periodic(lambda now: store.sweep_audit(now - audit_kept), _SWEEP_EVERY)
@@ -44,10 +44,10 @@ def _settle(store: Store, embeds: bool, now: datetime) -> None:
     settle_changesets(store, now, embeds=embeds)
 
 
-def _watch(store: Store, embedders: Embedders, terms: Terms, now: datetime) -> None:
+def _watch(store: Store, embedders: Embedders, policy: StorePolicy, now: datetime) -> None:
     from onrecord.care.watching import watch
 
-    watch(store, embedders, terms, now)
+    watch(store, embedders, policy, now)
 
 
 def _is_due(store: Store, name: str) -> bool:

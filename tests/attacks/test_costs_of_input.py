@@ -36,7 +36,7 @@ from onrecord.testing.catalog_fixture import MODELS
 from onrecord.testing.embedder import StubEmbedder
 from onrecord.text import analyzer
 from onrecord.text.unicode_forms import MOST_MARKS, to_form
-from onrecord.yaml_reader import Broken, located, parse
+from onrecord.yaml_reader import UnreadableYaml, located, parse
 
 from .conftest import Served
 
@@ -413,7 +413,7 @@ def test_a_long_text_that_is_referred_to_very_often_is_too_large() -> None:
     text = f"a: &long {'x' * 50_000}\nb: [{', '.join(['*long'] * 5_000)}]\n"
     root = parse(text).root
     assert root is not None
-    with pytest.raises(Broken, match="too large"):
+    with pytest.raises(UnreadableYaml, match="too large"):
         located(root, len(text))
 
 
@@ -421,7 +421,7 @@ def test_a_long_name_over_very_many_values_is_too_large() -> None:
     text = f"{'x' * 1_000}: [{', '.join(['1'] * 50_000)}]\n"
     root = parse(text).root
     assert root is not None
-    with pytest.raises(Broken, match="too large"):
+    with pytest.raises(UnreadableYaml, match="too large"):
         located(root, len(text))
 
 

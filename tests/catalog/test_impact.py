@@ -12,7 +12,7 @@ from onrecord.catalog.impact import escaped
 from onrecord.catalog.renamed_columns import renamed_columns
 from onrecord.errors import Forbidden, Invalid
 from onrecord.model.catalog import Model, Part
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 from onrecord.testing.builders import everything
 from onrecord.testing.changesets import approved, described, write_source
 from tests.catalog.staleness_table import BASE, MEMORIES, ModelFiles
@@ -139,7 +139,7 @@ def test_a_server_reads_no_file_of_the_callers_choice(
 ) -> None:
     (tmp_path / "migration.sql").write_text("DROP TABLE orders", encoding="utf-8")
     allowed = str(source.folder)
-    guarded = door.as_caller(door.caller, Terms(sources=[allowed]))
+    guarded = door.as_caller(door.caller, StorePolicy(sources=[allowed]))
     for path in (str(tmp_path / "migration.sql"), str(tmp_path), "sqlite:////etc/passwd"):
         with pytest.raises(Forbidden, match="ONRECORD_SOURCES"):
             guarded.impact(path)

@@ -43,7 +43,7 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 SHAPED = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|onr_\w+")
 #: What two stores cannot have in common: how long it took, where they are, and what a surface notes of a request.
 OWN = frozenset({"ms", "bytes", "location", "request", "audit", "idempotency"})
-#: What a shell opens belongs to whoever runs the store; from anywhere else these are refused.
+#: What a shell opens belongs to the operator of the store; from anywhere else these are refused.
 OF_WHOEVER_RUNS_IT = frozenset({"create_tenant", "backup", "waive_keys"})
 #: What an unattended run has left in each store for a person to look at.
 PROPOSALS = {"proposal.good": "Refunds take a week.", "proposal.bad": "Refunds take a year."}
@@ -148,7 +148,7 @@ STORY: tuple[Call, ...] = (
     ("search", {"question": "net of refunds", "max_entities": 1}),
     ("browse", {"proposal": "applied"}),
     ("changesets", {"entity": "orders.amount", "states": ["applied"], "skip": 0, "limit": 5}),
-    ("roll_back", {"id": "1", "reason": "It was gross."}),
+    ("roll_back", {"id": "1", "reason": "It was gross.", "then": "archive"}),
     ("roll_back", {"id": "1"}),
     ("changesets", {"id": "1"}),
     ("changesets", {"id": "2"}),
@@ -396,7 +396,7 @@ class Surfaces:
         return outcomes
 
     def _door(self, db: Path) -> OnRecord:
-        """The door of the local owner as a server knows them: not as whoever runs the store."""
+        """The door of the local owner as a server knows them: not as the operator of the store."""
         owner = replace(local_caller(load()), operator=False)
         return self._until.enter_context(open_store(db, caller=owner))
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -102,6 +103,19 @@ def test_what_was_taken_in_without_an_embedder_gets_vectors_by_itself(
 ) -> None:
     assert missing(behind) == {"memories": 1, "entities": 4}
     way(behind)
+
+
+def test_a_process_that_was_left_behind_ends_when_its_store_is_deleted(behind: Path) -> None:
+    done = []
+
+    def delete(*what: object) -> None:
+        done.append(what)
+        behind.unlink(missing_ok=True)
+
+    with connect(behind) as door:
+        door.worker.run(threading.Event(), delete, once=True)
+    assert len(done) == 1
+    assert not behind.exists()
 
 
 def test_a_command_leaves_no_process_behind_where_nothing_is_missing_or_it_is_not_wanted(

@@ -11,12 +11,19 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
-from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
+from onrecord.care.importing_promotions import (
+    Promotions,
+    check_changeset,
+    check_entity,
+    is_same_but_for_changesets,
+    may_promote,
+)
+from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, WITH_CATALOG, Kind, kind_of
 from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.memory_lines import UNTOLD
 from onrecord.care.restoring_workspace import (
-    FormerRooms,
-    TakenIn,
+    BatchResult,
+    LegacyConversations,
     WorkspaceBatch,
     file_name,
     take_in_workspace,
@@ -25,7 +32,8 @@ from onrecord.errors import Conflict, Forbidden, StoreUnavailable, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
-from onrecord.model.collections import Home
+from onrecord.model.changesets import Changeset
+from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Relation, Version, pinned_to
 from onrecord.model.request import Request, ask
@@ -77,6 +85,7 @@ class _Section:
 
     home: Home
     counters: Counters
+    promotions: Promotions
     batch: WorkspaceBatch = field(default_factory=WorkspaceBatch)
     histories: list[MemoryHistory] = field(default_factory=list)
     edges: list[Relation] = field(default_factory=list)
@@ -107,11 +116,11 @@ class _ImportCounts:
     unchanged: int = 0
     relations: int = 0
     conflicts: list[str] = field(default_factory=list)
-    workspace: TakenIn = field(default_factory=TakenIn)
+    workspace: BatchResult = field(default_factory=BatchResult)
     is_noted_for_everyone: bool = False
     #: Memories and items of the workspace that were skipped because something else has their id here.
     left: set[tuple[Home, str]] = field(default_factory=set)
-    rooms: defaultdict[Home, FormerRooms]
+    rooms: defaultdict[Home, LegacyConversations]
 
     def has_left(self, home: Home, *names: str) -> bool:
         return any((home, name) in self.left for name in names)
@@ -135,7 +144,7 @@ def import_(call: Call, ask: Import) -> Imported:
     embed_from = call.now if call.embedders.current else None
     # Who is let into a conversation is a person's or the host's to say.
     may_share = call.caller.actor == "person" or call.caller.operator
-    tally = _ImportCounts(rooms=defaultdict(lambda: FormerRooms(may_share)))
+    tally = _ImportCounts(rooms=defaultdict(lambda: LegacyConversations(may_share)))
     try:
         with _opened(ask.path) as file, _no_search_for_cycles():
             reader = _SectionReader(call.caller, ask)
@@ -172,12 +181,14 @@ def _take_in(
     with store.restoring(section.home) as restoring:
         beside = restoring.restoring_workspace()
         rooms = tally.rooms[section.home]
-        batch = section.batch if ask.keep_tenants else section.batch.without_catalog()
+        batch = section.promotions.of_batch(section.batch)
         workspace = take_in_workspace(beside, batch, partial(tally.has_left, section.home), rooms)
         if workspace.differing and not ask.skip_conflicts:
             raise _conflict("In place of these, something else is here", workspace.differing, tally)
         tally.left |= {(section.home, name) for name in workspace.differing}
-        section.histories = [_told_whose(each, beside, rooms) for each in section.histories]
+        section.promotions.note(batch, workspace.differing)
+        told = (_told_whose(each, beside, rooms) for each in section.histories)
+        section.histories = list(map(section.promotions.of_history, told))
         fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
             raise _conflict("These ids hold other memories here", differing, tally)
@@ -210,12 +221,14 @@ def _compared(
             continue
         # If a file has a memory twice, the first counts.
         held = here.get(each.id) or fresh.setdefault(each.id, each)
-        if held != each:
+        if held != each and not is_same_but_for_changesets(held, each):
             differing.append(each.id)
     return fresh, differing
 
 
-def _told_whose(history: MemoryHistory, workspace: WorkspaceRestoring, rooms: FormerRooms) -> MemoryHistory:
+def _told_whose(
+    history: MemoryHistory, workspace: WorkspaceRestoring, rooms: LegacyConversations
+) -> MemoryHistory:
     """A memory of an export that does not tell who began its conversations.
 
     What was said to the members of one alone makes its owner a member of the file's of that name. To pin something of one's
@@ -276,16 +289,25 @@ class _SectionReader:
                 if section is not None:
                     yield section
                 home = self._home(line)
-                section = _Section(home, kind.read(line, home.tenant))
+                has_catalog = line.value.get(WITH_CATALOG) is True and may_promote(self._caller)
+                section = _Section(home, kind.read(line, home.tenant), Promotions(has_catalog))
                 continue
             if section is None:
                 raise line.fault("comes before the line of its tenant; this is not a whole export")
-            section.put(self._no_higher(kind.read(line, section.home.tenant)), line)
+            section.put(self._no_higher(self._read(kind, line, section.home)), line)
             if section.is_full:
                 yield section
-                section = _Section(section.home, section.counters)
+                section = _Section(section.home, section.counters, section.promotions)
         if section is not None:
             yield section
+
+    def _read(self, kind: Kind, line: ExportLine, home: Home) -> Any:
+        told = kind.read(line, home.tenant)
+        if isinstance(told, Changeset):
+            check_changeset(line, told)
+        elif isinstance(told, MemoryHistory) and home.collection is ENTITIES:
+            check_entity(line, told, self._caller)
+        return told
 
     def _no_higher(self, told: Any) -> Any:
         """Lower the tiers in a file to that of whoever imports it."""

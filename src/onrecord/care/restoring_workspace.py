@@ -9,7 +9,7 @@ from onrecord.care.kinds import kind_for
 from onrecord.care.lines import ExportLine
 from onrecord.errors import Conflict
 from onrecord.model.agent import ShownAgent
-from onrecord.model.changesets import Changeset, without_effect
+from onrecord.model.changesets import Changeset
 from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
 from onrecord.model.workspace import (
     Conversation,
@@ -37,30 +37,23 @@ class WorkspaceBatch:
         elif isinstance(item, StoredScratchpad):
             self.bytes += sum(len(note.text) for note in item.notes)
 
-    def without_catalog(self) -> "WorkspaceBatch":
-        """The same for a tenant whose catalog, with what was promoted there, does not come along."""
-        items = [
-            (line, without_effect(item) if isinstance(item, Changeset) else item) for line, item in self.items
-        ]
-        return replace(self, items=items)
-
 
 @dataclass(slots=True)
-class TakenIn:
+class BatchResult:
     """The result of a batch: how many items are new, by the field that counts them, and which conflict."""
 
     added: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
     differing: list[str] = field(default_factory=list)
 
-    def add(self, more: "TakenIn") -> None:
+    def add(self, more: "BatchResult") -> None:
         self.added += more.added
         self.unchanged += more.unchanged
         self.differing += more.differing
 
 
 @dataclass(slots=True)
-class FormerRooms:
+class LegacyConversations:
     """The conversations in a file of an earlier version, in which whoever used the name was in the only one of that name.
 
     What is here under the name but not in the file is none of them: nobody is let into it.
@@ -99,12 +92,12 @@ def take_in_workspace(
     restoring: WorkspaceRestoring,
     batch: WorkspaceBatch,
     was_left: Callable[[str], bool],
-    rooms: FormerRooms,
-) -> TakenIn:
+    rooms: LegacyConversations,
+) -> BatchResult:
     """Add absent items. An artifact of a conversation that was skipped is skipped too: the conversation here is
     another one.
     """
-    done, grown = TakenIn(), set[ConversationKey]()
+    done, grown = BatchResult(), set[ConversationKey]()
     restoring.count(batch.numbers)
     for line, told in batch.items:
         item, home = told, None
@@ -149,7 +142,9 @@ def name_of(item: WorkspaceItem) -> str:
             return f"changeset {item.id}"
 
 
-def _told_whose(file: StoredArtifact, restoring: WorkspaceRestoring, rooms: FormerRooms) -> StoredArtifact:
+def _told_whose(
+    file: StoredArtifact, restoring: WorkspaceRestoring, rooms: LegacyConversations
+) -> StoredArtifact:
     """An artifact of an export that does not tell who began its conversation: whoever began the file's of that name."""
     artifact = file.artifact
     if artifact.conversation_by is not None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from onrecord.attached_buffer import AttachedBuffer
 from onrecord.catalog.ingest import READ_AS, source_key, taken_in
 from onrecord.catalog.judging import ACTIVE_AGAIN, STALE, Judged, Pasts, gathered, in_batches
 from onrecord.catalog.records import canonical_of, entity_of
@@ -19,11 +20,10 @@ from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.limits import GLOBAL_TENANT, TENANT_PERMISSIONS
 from onrecord.model.memory import Change, Memory
-from onrecord.operation import Call, Terms
+from onrecord.operation import Call, StorePolicy
 from onrecord.providers.embedding import Embedders
 from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import Store
-from onrecord.told_buffer import ToldBuffer
 from onrecord.turn_buffer import TurnBuffer
 
 WATCHER: Final = "watcher"
@@ -41,9 +41,9 @@ class SourcesFailed(OnRecordError):
     """Some sources could not be read again; what they told before still counts."""
 
 
-def watch(store: Store, embedders: Embedders, terms: Terms, now: datetime) -> None:
+def watch(store: Store, embedders: Embedders, policy: StorePolicy, now: datetime) -> None:
     """Look once at every tenant. Raises what went wrong with sources, after everything else was done."""
-    failures = list(_read_sources(store, embedders, terms, now))
+    failures = list(_read_sources(store, embedders, policy, now))
     looked = store.watched()
     since = _BEGINNING if looked is None else looked - _LONGEST_INGEST
     for tenant in _watched_tenants(store):
@@ -138,19 +138,19 @@ def _mark_one(writing: Writing, each: Judged, now: datetime) -> None:
     writing.replace(memory, replace(memory, **changes), Change(name, WATCHER, "tool", now))
 
 
-def _read_sources(store: Store, embedders: Embedders, terms: Terms, now: datetime) -> Iterator[str]:
+def _read_sources(store: Store, embedders: Embedders, policy: StorePolicy, now: datetime) -> Iterator[str]:
     """Take in again what was taken in from the sources that are set, in every tenant; yields what went wrong."""
     from onrecord.catalog.sources import open_source
 
-    assert terms.watch is not None
+    assert policy.watch is not None
     paths: dict[str, str] = {}
-    for path in terms.watch.sources:
+    for path in policy.watch.sources:
         try:
             paths[source_key(open_source(path))] = path
         except Exception as problem:
             yield str(problem)
     for tenant in _watched_tenants(store) if paths else ():
-        call = _call(store, embedders, terms, watcher(tenant), now)
+        call = _call(store, embedders, policy, watcher(tenant), now)
         for read_as in _readings(call):
             known = paths.get(str(read_as.get("source")))
             if known is None:
@@ -164,15 +164,15 @@ def _read_sources(store: Store, embedders: Embedders, terms: Terms, now: datetim
                 yield f"{tenant}: {problem}"
 
 
-def _call(store: Store, embedders: Embedders, terms: Terms, caller: Caller, now: datetime) -> Call:
+def _call(store: Store, embedders: Embedders, policy: StorePolicy, caller: Caller, now: datetime) -> Call:
     return Call(
         caller=caller,
         now=now,
         store=store,
         embedders=embedders,
         turns=TurnBuffer(),
-        told=ToldBuffer(),
-        terms=terms,
+        attached=AttachedBuffer(),
+        policy=policy,
         progress=lambda what, done, total: None,
     )
 

@@ -197,7 +197,7 @@ def _allowed(call: Call, ask: Impact) -> str:
     """The path, if the caller may have it read: what `ingest` allows, and to whom, where a server reads it for them."""
     assert ask.path is not None
     refuse_elsewhere(call, ask.path)
-    if call.terms.sources is not None:
+    if call.policy.sources is not None:
         call.caller.require("memory.admin")
     return ask.path
 

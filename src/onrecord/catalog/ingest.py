@@ -168,7 +168,7 @@ def refuse_elsewhere(call: Call, path: str) -> None:
     """Forbidden for a path or address that this server was not set up with: it reads them with its own rights, not with
     those of the caller.
     """
-    if call.terms.sources is not None and path not in call.terms.sources:
+    if call.policy.sources is not None and path not in call.policy.sources:
         raise Forbidden(
             "Only the sources that this server was set up with (ONRECORD_SOURCES) can be read from here. Others are read at "
             "the machine, by `onrecord ingest`."
@@ -177,7 +177,7 @@ def refuse_elsewhere(call: Call, path: str) -> None:
 
 def how_read(call: Call, source: "Source", options: Mapping[str, Any]) -> dict[str, Any]:
     """How a source was read, so that the watcher can read it again in the same way; nothing if none is at work."""
-    if call.terms.watch is None:
+    if call.policy.watch is None:
         return {}
     return {"source": source_key(source), **{name: value for name, value in options.items() if value}}
 
@@ -194,11 +194,11 @@ def _ingested(call: Call, source: "Source", read_as: Mapping[str, Any], dry_run:
     beside, plan = taken_in(call, source, read_as, dry_run=dry_run)
     stale = tuple[str, ...]()
     # With a watcher, a memory about what is gone is stale, and still says what it was about.
-    cleaned = [*beside.roots, *beside.vanished] if call.terms.watch is None else []
+    cleaned = [*beside.roots, *beside.vanished] if call.policy.watch is None else []
     lost = _clean_up(store, caller, cleaned, plan.gone, now, dry_run)
     if not dry_run:
         stale = _stale_queries(store, caller, now)
-        if call.terms.watch is not None:
+        if call.policy.watch is not None:
             with store.jobs() as jobs:
                 jobs.hasten(WATCH, now)
     return Ingested(

@@ -19,7 +19,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.findings import Background
-from onrecord.model.limits import Dimension, Kind, Scope, Status, Times
+from onrecord.model.limits import Dimension, Kind, ProposalFilter, Scope, Status, Times
 from onrecord.model.request import (
     AS_OF,
     DIMENSIONS,
@@ -28,6 +28,8 @@ from onrecord.model.request import (
     KNOWN_AT,
     MAYBE_INSTANT,
     MAYBE_NAME,
+    MAYBE_PROPOSAL,
+    ONLY_PROPOSALS,
     OWNERS,
     PLACES,
     STATUSES,
@@ -132,6 +134,7 @@ class Recall(Request):
         "Only memories whose metadata has these values, as a JSON object; 1 and 1.0 are the same.",
         None,
     )
+    proposal: ProposalFilter | None = ask(MAYBE_PROPOSAL, ONLY_PROPOSALS, None)
     conversation: str | None = ask(
         MAYBE_CONVERSATION,
         "Memories pinned to this conversation rank higher; the one you are in when left out.",
@@ -223,15 +226,12 @@ class Recalled(Answer):
         """The text for an answer without hits: what was looked at, and how close it came."""
         if not self.looked_at:
             return "Nothing found: there are no memories here yet."
-        there = (
-            f"none of the {self.looked_at:,} memories here"
-            if self.looked_at > 1
-            else "the one memory here does not"
-        )
-        bears = f"Nothing found: {there} bear{'s' if self.looked_at > 1 else ''} on this"
+        many = self.looked_at > 1
+        there = f"none of the {self.looked_at:,} memories here is" if many else "the one memory here is not"
+        told = f"Nothing found: {there} relevant to this."
         if not self.best_relevance:
-            return f"{bears}."
-        return f"{bears}. The closest has a relevance of {self.best_relevance:.2f}; ask with a lower min_relevance to see it."
+            return told
+        return f"{told} The closest has a relevance of {self.best_relevance:.2f}; ask with a lower min_relevance to see it."
 
 
 @operation("read", "memory.read", "POST /recall")
@@ -241,6 +241,8 @@ def recall(call: Call, ask: Recall) -> Recalled:
     """
     if ask.agent is not None:
         ask = filled(ask, settings_of(call, ask.agent))
+    if ask.proposal is not None and not ask.statuses:
+        ask = replace(ask, statuses=limits.STATUSES)
     recipe, embedders = recipe_named(ask.recipe), call.embedders
     embedder, asked_before = embedders.current, False
     while True:

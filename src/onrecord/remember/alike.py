@@ -38,24 +38,36 @@ def compare(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
         for each in found
         if each.memory.id not in itself
     )
-    return replace(draft, alike=alike, replaces=tuple(_replaced(draft, writing, alike)))
+    same = _replaced(draft, writing, alike)
+    return replace(
+        draft,
+        alike=alike,
+        replaces=tuple(each.id for each in same if each.status != "pending"),
+        repeats=tuple(each.id for each in same if each.status == "pending"),
+    )
 
 
-def _replaced(draft: SaveDraft, writing: Writing, alike: tuple[Alike, ...]) -> list[str]:
-    """The memories that a new one supersedes. Those of a higher tier, and those that wait, are only told."""
+def _replaced(draft: SaveDraft, writing: Writing, alike: tuple[Alike, ...]) -> list[Memory]:
+    """The memories that a new one supersedes; what waits only by what waits too. Those of a higher tier are only told."""
     new = draft.ready
     if draft.ask.alike != "supersede" or draft.duplicate is not None or new.valid_from > draft.now:
         return []
     same = [
         each.memory
         for each in alike
-        if each.memory.status in ("active", "stale")
+        if (each.memory.status in ("active", "stale") or _both_wait(new, each.memory))
         and each.memory.valid_from <= new.valid_from
         and says_the_same(new, each)
         and not writing.is_outranked(each.memory)
     ]
     is_new = not same or not new.id or writing.holder(new.id) is None
-    return [each.id for each in same] if is_new else []
+    return same if is_new else []
+
+
+def _both_wait(new: Memory, old: Memory) -> bool:
+    """Whether both wait to be saved, and change no other memory."""
+    waiting = (new.proposes, old.proposes) if new.status == old.status == "pending" else ()
+    return bool(waiting) and all(each is not None and not each.of for each in waiting)
 
 
 def says_the_same(new: Memory, old: Alike) -> bool:

@@ -28,6 +28,7 @@ from onrecord.remember.check import check
 from onrecord.remember.cut import cut
 from onrecord.remember.dedupe import dedupe
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
+from onrecord.remember.dry_run import dry_run
 from onrecord.remember.embed import embed, keep_vectors
 from onrecord.remember.enter import enter
 from onrecord.remember.link import link
@@ -36,7 +37,6 @@ from onrecord.remember.refer import read_query, refer
 from onrecord.remember.save import save
 from onrecord.remember.scrub import scrub
 from onrecord.remember.supersede import defer, supersede
-from onrecord.remember.trial import tried
 from onrecord.remember.within_limits import within_limits
 from onrecord.store.ports.records import Writing
 
@@ -126,8 +126,8 @@ class Remembered(Answer):
 
     A save that would change a text of a higher tier is `proposed`: `memory` is the proposal, and answers keep the old
     text. `similar` are memories of the same owner for the same readers that say nearly the same, most similar first;
-    `turned_down` are proposals like this one that were rejected. If one of those is the same and nothing is new, the
-    outcome is `turned_down`, nothing is saved, and `memory` is the rejected one. `degraded` says what could not be done
+    `turned_down` are proposals like this one that were rejected or rolled back. If one of those ended, is the same and
+    nothing is new, the outcome is `turned_down`, nothing is saved, and `memory` is the rejected one. `degraded` says what could not be done
     now and will be done later.
     """
 
@@ -173,10 +173,10 @@ def remember(call: Call, ask: Remember) -> Remembered:
     draft = SaveDraft(caller=call.caller, ask=ask, now=call.now)
     # Without being compared, a dry run has no use for vectors.
     embedder = None if ask.dry_run and ask.alike == "keep" else call.embedders.current
-    tools = SaveTools(store=call.store, embedder=embedder, saves_per_run=call.terms.saves_per_run)
+    tools = SaveTools(store=call.store, embedder=embedder, saves_per_run=call.policy.saves_per_run)
     for prepare in PREPARE:
         draft = _timed(prepare, trace, draft, tools)
-    with tried(ask.dry_run) as trial, call.writing(tenant=draft.home) as writing:
+    with dry_run(ask.dry_run) as trial, call.writing(tenant=draft.home) as writing:
         for commit in COMMIT:
             if draft.outcome != "turned_down":
                 draft = _timed(commit, trace, draft, writing, tools)

@@ -15,6 +15,7 @@ from onrecord.model.collections import Home
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.edits import EDITS, Edit
 from onrecord.model.embedding import embedded_text
+from onrecord.model.findings import TurnedDown
 from onrecord.model.limits import Confidence, Dimension, Kind, Status, Unknown
 from onrecord.model.memory import Memory, changed_fields, pinned_to
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
@@ -79,6 +80,11 @@ class Revise(Request):
         "Things that the catalog does not know: refuse them, or keep them as given with a warning.",
         "refuse",
     )
+    what_is_new: str | None = ask(
+        OrNone(rules.REASON),
+        "If the same was proposed and rejected before: what has changed since, for the reviewer.",
+        None,
+    )
     vouch: bool = ask(rules.FLAG, "As a person: vouch for the text as if you had written it.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
@@ -90,12 +96,14 @@ class Revise(Request):
 class Revised(Answer):
     """A memory after its correction; `changed` names the changed fields, and is empty if nothing was different.
 
-    If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person.
+    If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person. If the same was
+    rejected before and nothing is new, `turned_down` says by whom and why, and `proposal` is the rejected one.
     """
 
     memory: Memory
     changed: tuple[str, ...]
     proposal: Memory | None = None
+    turned_down: tuple[TurnedDown, ...] = ()
     scrubbed: int = 0
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -131,10 +139,14 @@ def revise(call: Call, ask: Revise) -> Revised:
             same = Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
             return call.done(writing, same)
         if writing.is_outranked(before) or asks_to_be_told(caller, before, after):
-            proposed = propose_revision(Proposer.of(call), writing, before, after)
-            told = (*warnings, proposed.told)
+            proposed = propose_revision(Proposer.of(call, ask.what_is_new), writing, before, after)
             waits = Revised(
-                memory=before, changed=(), proposal=proposed.memory, scrubbed=scrubbed, warnings=told
+                memory=before,
+                changed=(),
+                proposal=proposed.memory,
+                turned_down=proposed.turned_down,
+                scrubbed=scrubbed,
+                warnings=(*warnings, *proposed.notes),
             )
             return call.done(writing, waits)
         if before.proposes is not None and before.proposes.change == "revise":

@@ -13,7 +13,7 @@ from onrecord.remember.check import given_values
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
 from onrecord.remember.placement import Placement, placement_faults
 from onrecord.remember.propose import Proposer, propose_revision, proposed_fields, told_of
-from onrecord.remember.turned_down import look_back
+from onrecord.remember.turned_down import look_back, look_back_at
 from onrecord.store.ports.records import Writing
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     if not isinstance(draft.ask.edits, Unset):
         refuse_edits(before)
     after = merged(before, draft)
+    draft = look_back_at(draft, writing, before)
     if after == before:
         return replace(draft, memory=before, outcome="unchanged")
     waits = draft.ask.review and before.status != "pending"
@@ -40,8 +41,10 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
             return draft
         by = Proposer.of_draft(draft, tools, embeds=False)
         proposed = propose_revision(by, writing, before, after)
-        warnings = (*draft.warnings, proposed.told)
-        return replace(draft, memory=proposed.memory, outcome="proposed", warnings=warnings)
+        draft = replace(draft, memory=proposed.memory, warnings=(*draft.warnings, *proposed.notes))
+        if proposed.turned_down:
+            return replace(draft, outcome="turned_down", turned_down=proposed.turned_down)
+        return replace(draft, outcome="proposed")
     after = replace(after, updated_at=max(draft.now, before.updated_at))
     saved = writing.replace(before, after, draft.change("remember"))
     return replace(draft, memory=saved, outcome="updated")
@@ -66,7 +69,7 @@ def _added(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     saved = writing.add(replace(new, always_inject=False), draft.change("remember"))
     by = Proposer.of_draft(draft, tools, embeds=tools.embedder is not None)
     proposed = propose_revision(by, writing, saved, replace(saved, always_inject=True))
-    return replace(draft, memory=saved, warnings=(*draft.warnings, proposed.told))
+    return replace(draft, memory=saved, warnings=(*draft.warnings, *proposed.notes))
 
 
 def merged(before: Memory, draft: SaveDraft) -> Memory:

@@ -182,6 +182,9 @@ class SqlStore:
         with self._begin() as connection:
             yield queue.JobQueue(connection, self._backend, queue.WHOLE_STORE)
 
+    def is_gone(self) -> bool:
+        return self._backend.is_gone()
+
     def has_due(self, names: Sequence[str], now: datetime) -> bool:
         with self._explained(), self._backend.reading() as connection:
             return bool(queue.due_homes(connection, now, names))
@@ -286,7 +289,7 @@ class SqlStore:
             raise
         except IntegrityError as error:
             raise StoreUnavailable(
-                f"{self.location} contradicts itself ({error.orig}); nothing was changed. "
+                f"{self.location} holds rows that contradict each other ({error.orig}); nothing was changed. "
                 "Run `onrecord doctor`; if it finds nothing, this is a fault of OnRecord: please report it."
             ) from error
         # The driver raises UnicodeDecodeError if a name in a damaged file is not UTF-8.

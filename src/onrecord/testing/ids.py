@@ -1,6 +1,7 @@
 """WHICH id does a memory get? A number that is never used again, a chosen name, or a global id."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,16 @@ class IdConformance(Conformance):
         ann.remember("chosen", id=id)
         assert ann.remember("next").memory.id == "1"
         assert ann.show(id).memory.content == "chosen"
+
+    @pytest.mark.parametrize("room", [{"scope": "user"}, {"scope": "session"}, {"review": True}])
+    def test_a_number_that_was_chosen_for_a_few_does_not_move_the_count(
+        self, ann: OnRecord, room: dict[str, Any]
+    ) -> None:
+        """Whoever does not see it would be told of it by the next number of their own."""
+        inside = ann.as_caller(ann.caller.inside("talk"))
+        inside.remember("chosen", id="3", **room)
+        bob = ann.as_caller(person("bob"))
+        assert [bob.remember(f"next {n}").memory.id for n in range(3)] == ["1", "2", "4"]
 
     def test_a_number_that_was_chosen_before_the_count_came_there_is_passed_over(self, ann: OnRecord) -> None:
         for id in ("1000002", "1000001", "1000000"):

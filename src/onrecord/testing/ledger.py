@@ -129,7 +129,7 @@ class KeyConformance(Conformance):
         ):
             with pytest.raises(Forbidden, match="no more than its maker"):
                 maker.create_key(**ask)  # type: ignore[arg-type]
-        with pytest.raises(Invalid, match="whoever runs the store"):
+        with pytest.raises(Invalid, match="the operator of the store"):
             maker.create_key(tenant=_ELSEWHERE)
         with pytest.raises(Invalid, match="future"):
             maker.create_key(permissions=["memory.read"], expires_at=clock.now)

@@ -13,7 +13,7 @@ from onrecord.catalog.ingest import Ingested
 from onrecord.errors import Forbidden, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS
-from onrecord.operation import Terms, Watch
+from onrecord.operation import StorePolicy, Watch
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import (
@@ -76,8 +76,8 @@ class WatchingConformance(Conformance):
 
     @pytest.fixture
     def watched(self, store: Store, clock: Clock, tmp_path: Path) -> Shop:
-        terms = Terms(watch=Watch(timedelta(minutes=15)))
-        return Shop(tmp_path / "source", OnRecord(store, administrator(), clock=clock, terms=terms), clock)
+        policy = StorePolicy(watch=Watch(timedelta(minutes=15)))
+        return Shop(tmp_path / "source", OnRecord(store, administrator(), clock=clock, policy=policy), clock)
 
     def test_a_memory_goes_stale_with_its_reason_and_comes_back_by_itself(self, watched: Shop) -> None:
         door = watched.door

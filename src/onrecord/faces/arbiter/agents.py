@@ -8,9 +8,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from onrecord.faces.arbiter.entries import seconds
-from onrecord.faces.arbiter.fields import NO_ADVISOR, Wrong, shown
+from onrecord.faces.arbiter.fields import NO_ADVISOR, Wrong
 from onrecord.model import rules
 from onrecord.model.agent import ShownAgent
+from onrecord.model.rules import shown
 from onrecord.model.shapes import Object, checked_field
 from onrecord.service import OnRecord
 from onrecord.workspace.agents import SetAgent

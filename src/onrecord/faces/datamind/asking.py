@@ -142,26 +142,26 @@ def _places(per_scope: Mapping[str, int] | None) -> dict[str, int]:
     return {_PLACES[scope]: places for scope, places in (per_scope or {}).items() if items.our_scope(scope)}
 
 
-class Ended(NamedTuple):
+class Deletion(NamedTuple):
     """Whether an item was archived or erased, and notes about it: if a person wrote it, a person must approve."""
 
     deleted: bool
     notes: tuple[str, ...] = ()
 
 
-def forget(door: OnRecord, item_id: str, hard: bool = False) -> Ended:
+def forget(door: OnRecord, item_id: str, hard: bool = False) -> Deletion:
     """Archive an item or, with `hard`, erase it. False if there was nothing to do; callers who do not own it are
     refused.
     """
     try:
         if hard:
             gone = door.forget(item_id)
-            return Ended(gone.proposal is None, gone.warnings)
+            return Deletion(gone.proposal is None, gone.warnings)
         retired = door.retire(item_id)
-        return Ended(retired.changed, retired.warnings)
+        return Deletion(retired.changed, retired.warnings)
     except (NotFound, Invalid):
         # A text that is not a valid id is the id of no item.
-        return Ended(False)
+        return Deletion(False)
 
 
 def list_profiles(door: OnRecord) -> list[str]:

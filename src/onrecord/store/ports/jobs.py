@@ -71,3 +71,6 @@ class Jobs(Protocol):
 
     def retry_failed(self, now: datetime) -> None:
         """Try failed jobs again."""
+
+    def dismiss(self, name: str | None = None) -> int:
+        """Remove the jobs that were given up, of one name or of all; returns how many."""

@@ -53,6 +53,9 @@ class Store(Protocol):
     def jobs(self) -> AbstractContextManager[Jobs]:
         """The jobs of the whole store, in a transaction of their own."""
 
+    def is_gone(self) -> bool:
+        """Whether its files were deleted or replaced, so that whoever has it open works for nobody."""
+
     def has_due(self, names: Sequence[str], now: datetime) -> bool:
         """Whether a job of one of these names is due anywhere."""
 

@@ -30,7 +30,7 @@ from onrecord.store.coverage import COVERAGE, read_coverage
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.index.entries import INDEX_VERSION
-from onrecord.store.index.vector_checks import Wanted, mend, wanted_of
+from onrecord.store.index.vector_checks import ExpectedVectors, expected_vectors, mend
 from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.archive import Counters, MemoryHistory
@@ -288,11 +288,11 @@ class SqlRestoring(SqlArchive):
             self._connection.execute(delete(table).where(of_home(table)), self._here)
         self._counters.documents = self._counters.words = 0
         memories_seen = postings_written = 0
-        index, wanted = IndexChanges(self._home.collection), dict[int, Wanted]()
+        index, wanted = IndexChanges(self._home.collection), dict[int, ExpectedVectors]()
         for memory in list(self.memories(self._home)):
             assert memory.place is not None
             index.add(memory, memory.place)
-            wanted[memory.place.row] = wanted_of(memory)
+            wanted[memory.place.row] = expected_vectors(memory)
             memories_seen += 1
             if index.size > 100_000:
                 postings_written += index.size

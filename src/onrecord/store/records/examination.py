@@ -14,7 +14,13 @@ from onrecord.model.memory import Memory, Version, changed_fields
 from onrecord.model.record import invariant_faults
 from onrecord.store.audience import audience_of
 from onrecord.store.index.entries import INDEX_VERSION, entries_of
-from onrecord.store.index.vector_checks import Wanted, miscounts, stray_jobs, wanted_of, wrong_vectors
+from onrecord.store.index.vector_checks import (
+    ExpectedVectors,
+    expected_vectors,
+    miscounts,
+    stray_jobs,
+    wrong_vectors,
+)
 from onrecord.store.list_parameters import one_of
 from onrecord.store.records.archive import SqlArchive, built_by
 from onrecord.store.records.queue import WHOLE_STORE
@@ -81,7 +87,7 @@ class Examination:
         #: How many memories of each audience contain a term; and the memories, words and facets of each audience.
         self._terms: Counter[tuple[str, str]] = Counter()
         self._counts: dict[str, Counter[str]] = {}
-        self._wanted: dict[int, Wanted] = {}
+        self._wanted: dict[int, ExpectedVectors] = {}
 
     def problems(self) -> Iterator[Problem]:
         indexed, derived = self._indexed(), self._derived()
@@ -93,7 +99,7 @@ class Examination:
                 history = next(told, None)
             yield from self._row_problems(memory, derived.pop(_row(memory), None))
             yield from self._version_problems(memory, mine.versions if mine else ())
-            self._wanted[_row(memory)] = wanted_of(memory)
+            self._wanted[_row(memory)] = expected_vectors(memory)
             if indexed.pop(_row(memory), 0) != self._expected(memory):
                 yield self._problem(
                     "index", memory.id, "its postings or facets are not those of its text", _REINDEX

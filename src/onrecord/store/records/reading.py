@@ -162,6 +162,15 @@ class SqlReading:
         found = view.memories(_named(view.visibility, asked_of(when)), when, plain=plain) if view else []
         return found[0] if found else None
 
+    def seen(self, wanted: Sequence[str]) -> set[str]:
+        named = [(self._view_of(home), plain, id) for id in wanted for home, plain in [ids.address(id)]]
+        found: set[str] = set()
+        for view in {view: None for view, _, _ in named if view is not None}:
+            here = {plain: id for its, plain, id in named if its is view}
+            rows = view.fetch(_seen(view.visibility), named=sorted(here))
+            found |= {here[plain] for (plain,) in rows}
+        return found
+
     def eligible(
         self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
     ) -> dict[Key, Match]:
@@ -213,9 +222,10 @@ class SqlReading:
             homes.append(self._open(GLOBAL_TENANT, self._number_of(GLOBAL_TENANT)))
         return newest_filed(homes, facets, each=each, most=most, statuses=statuses)
 
-    def proposals(self, id: str) -> list[Memory]:
+    def proposals(self, id: str, *, gone: bool = False) -> list[Memory]:
         view = self._view_of(ids.address(id).tenant)
-        found = view.fetch(_filed(view.visibility, whole=True), facet=proposal_facet(id)) if view else ()
+        filed = _filed(view.visibility, whole=True, gone=gone) if view else None
+        found = view.fetch(filed, facet=proposal_facet(id)) if view and filed is not None else ()
         return [read_memory(row, view.home.tenant) for row in found] if view else []
 
     def references(self, root: str) -> list[str]:
@@ -274,6 +284,11 @@ def _newest_first(found: list[Memory]) -> list[Memory]:
 def _named(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
     record, statement = source(visibility, asked, by_id=True)
     return statement.where(NAMED, *true_then(record, asked))
+
+
+@cache
+def _seen(visibility: Visibility) -> Select[Any]:
+    return select(memories.c.id).where(visible_by_id(visibility), one_of(memories.c.id, "named"))
 
 
 @cache

@@ -28,13 +28,13 @@ from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.yaml.document import YamlDocument, read_document
 from onrecord.store.yaml.entries import EntryKey, identity_of, key_of, memory_of
 from onrecord.store.yaml.files import EDITED, Digests, Files
-from onrecord.store.yaml.following import Clean, FileIndex, Vanishing, bring_back, derive, take_edits
+from onrecord.store.yaml.following import Clean, EntriesMissing, FileIndex, bring_back, derive, take_edits
 from onrecord.store.yaml.history import digest_of, read_history, tail_of
 from onrecord.store.yaml.index_file import IndexFile, folder_beside
-from onrecord.store.yaml.locking import FolderLock, Held
+from onrecord.store.yaml.locking import FolderLock, HeldLock
 from onrecord.store.yaml.recording import record
 from onrecord.store.yaml.watching import Changes, changes_of, watch
-from onrecord.yaml_reader import Broken, decoded
+from onrecord.yaml_reader import UnreadableYaml, decoded
 
 _STAMP: Final = "yaml stamp"
 _LAYOUT: Final = "yaml layout"
@@ -86,6 +86,10 @@ class YamlBackend:
     def exists(self) -> bool:
         return True
 
+    def is_gone(self) -> bool:
+        # Each change replaces memories.yaml, so that another file is no sign.
+        return not self._files.are_there()
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Takes no lock, unless the files have changed: then the index is updated first, if nobody is writing just
@@ -127,7 +131,7 @@ class YamlBackend:
             yield connection
 
     @contextmanager
-    def _held(self) -> Iterator[Held | None]:
+    def _held(self) -> Iterator[HeldLock | None]:
         if self._lock is None:
             yield None
         else:
@@ -151,7 +155,7 @@ class YamlBackend:
                 if tried is not None:
                     self._follow(tried)
 
-    def _follow(self, held: Held | None) -> None:
+    def _follow(self, held: HeldLock | None) -> None:
         """Update the index to the files. A file that was written just now and looks wrong is read again."""
         deadline = time.monotonic() + _WRITTEN_WITHIN_S
         while True:
@@ -160,12 +164,12 @@ class YamlBackend:
                 with self._index.writing() as connection:
                     self._take_over(connection, held, is_calm)
                 return
-            except (Invalid, Vanishing):
+            except (Invalid, EntriesMissing):
                 if is_calm:
                     raise
             time.sleep(_LOOK_AGAIN_S)
 
-    def _take_over(self, connection: Connection, held: Held | None, is_calm: bool) -> None:
+    def _take_over(self, connection: Connection, held: HeldLock | None, is_calm: bool) -> None:
         index = FileIndex(connection, self._statements, self, self._clock(), self._clean)
         lines = self._files.history.read()
         stamp, tail = _stamp(connection), tail_of(lines or b"")
@@ -192,7 +196,7 @@ class YamlBackend:
     def _read(self, content: bytes | None) -> YamlDocument:
         try:
             return YamlDocument() if content is None else read_document(decoded(content))
-        except Broken as broken:
+        except UnreadableYaml as broken:
             raise invalid(f"{self.location}, line {broken.line}", broken.reason) from None
 
     def _refuse_emptiness(self, index: FileIndex, content: bytes | None, is_calm: bool) -> None:
@@ -201,7 +205,7 @@ class YamlBackend:
         known = sum(map(index.archive.count, shown))
         if known and not (content or b"").strip():
             if not is_calm:
-                raise Vanishing
+                raise EntriesMissing
             state = "is gone" if content is None else "is empty"
             raise StoreUnavailable(
                 f"{self.location} {state}, but its history has memories ({known}). Restore it; or, to "
@@ -209,7 +213,7 @@ class YamlBackend:
             )
 
     def _put_down(
-        self, connection: Connection, changes: Changes, held: Held | None
+        self, connection: Connection, changes: Changes, held: HeldLock | None
     ) -> tuple[YamlDocument, Digests]:
         """Write a change into the files; returns their state afterwards."""
         if held is None:

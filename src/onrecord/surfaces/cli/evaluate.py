@@ -16,8 +16,8 @@ from onrecord.surfaces.cli.completion import RECIPE
 
 if TYPE_CHECKING:
     from onrecord.evaluation.data import Task
+    from onrecord.evaluation.methods import EvalMethod
     from onrecord.evaluation.report import Report
-    from onrecord.evaluation.ways import Way
     from onrecord.service import OnRecord
 
 _HELP = """Measure how well questions with known answers are answered.
@@ -128,7 +128,7 @@ def _others(data: Path, known: set[str]) -> "list[Task]":
     return others
 
 
-def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_datasource: bool) -> "Way":
+def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_datasource: bool) -> "EvalMethod":
     from onrecord.evaluation import ThroughRecall, ThroughSearch
     from onrecord.evaluation.tables import schemas_of
 

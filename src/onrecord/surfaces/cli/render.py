@@ -94,27 +94,27 @@ _SENTENCES: Final[dict[str, Callable[[Any], str]]] = {
     "Unrelated": lambda a: f"No longer related: {_arrow(a.relation)}",
     "BackedUp": lambda a: f"Copied the store to {a.path} ({a.bytes:,} bytes).",
     "Inspected": lambda a: str(a.markdown),
-    "Prioritised": lambda a: f"Looked through in this order: {', '.join(a.datasources) or 'by name'}.",
-    "Reindexed": lambda a: f"Indexed {_memories(a.memories)} anew ({_many(a.postings, 'posting')}).",
+    "Prioritised": lambda a: f"Order of datasources: {', '.join(a.datasources) or 'by name'}.",
+    "Reindexed": lambda a: f"Rebuilt the index of {_memories(a.memories)} ({_many(a.postings, 'posting')}).",
     "RegisteredConversation": lambda a: (
         f"{'Registered' if a.created else 'Already known'}: {_conversation(a.conversation)}"
     ),
     "ArtifactContent": lambda a: str(a.content),
-    "DeletedArtifact": lambda a: f"Deleted {_file(a.artifact)}; {_memories(a.unlinked)} lost the link to it.",
-    "ScratchpadContent": lambda a: a.content.strip("\n") if a.exists else "Nothing noted.",
-    "ClearedScratchpad": lambda a: f"Threw away {a.cleared:,} bytes of the scratchpad of {a.agent}.",
+    "DeletedArtifact": lambda a: (
+        f"Deleted {_artifact(a.artifact)}; {_memories(a.unlinked)} lost the link to it."
+    ),
+    "ScratchpadContent": lambda a: a.content.strip("\n") if a.exists else "The scratchpad is empty.",
+    "ClearedScratchpad": lambda a: f"Cleared {a.cleared:,} bytes of the scratchpad of {a.agent}.",
     "WaivedKeys": lambda a: (
-        f"Forgot {_many(a.forgotten, 'key')}. A server on this machine is open to whoever sits at it."
+        f"Deleted {_many(a.forgotten, 'key')}. A server on this machine is open to local users again."
     ),
     "RevokedKey": lambda a: (
-        f"Key {a.key.id} works no longer."
+        f"Revoked key {a.key.id}."
         if a.changed
         else f"Key {a.key.id} was revoked already ({_minute(a.key.revoked_at)})."
     ),
     "CreatedTenant": lambda a: (
-        f"Made room for tenant {a.tenant.name}."
-        if a.created
-        else f"There is a tenant {a.tenant.name} already."
+        f"Created tenant {a.tenant.name}." if a.created else f"There is a tenant {a.tenant.name} already."
     ),
 }
 
@@ -344,7 +344,7 @@ def _(answer: "Shown") -> Iterator[Part]:
     yield Table(("field", "value"), list(_fields(memory)))
     yield memory.content
     if answer.artifact:
-        yield f"File: {_file(answer.artifact)}"
+        yield f"Artifact: {_artifact(answer.artifact)}"
     if answer.edges:
         yield _edges(answer.edges)
     yield from _background([answer.background] if answer.background else ())
@@ -408,6 +408,7 @@ def _(answer: "Planned") -> Iterator[Part]:
         yield f"{what} was promoted (changeset {anew.changeset}); its source now says: {_value(anew.source)}"
     if answer.changes:
         yield f"Apply it with: onrecord apply {answer.entity} --mark {answer.mark}"
+        yield from _more(answer.left)
     else:
         yield f"No approved proposal changes {answer.entity}."
 
@@ -416,6 +417,12 @@ def _(answer: "Planned") -> Iterator[Part]:
 def _(answer: "Applied") -> Iterator[Part]:
     yield from _changeset(answer.changeset)
     yield f"Take it back with: onrecord roll-back {answer.changeset.id}"
+    yield from _more(answer.left)
+
+
+def _more(left: int) -> Iterator[Part]:
+    if left:
+        yield f"{left:,} more approved proposals are left for the next time."
 
 
 @_shows
@@ -589,10 +596,10 @@ def _(answer: "Imported") -> Iterator[Part]:
         f"{answer.unchanged} were here already."
     )
     if (workspace := _workspace(answer)) or answer.workspace_unchanged:
-        told = workspace or "no conversation, file, scratchpad or agent"
+        told = workspace or "no conversation, artifact, scratchpad or agent"
         yield f"With them: {told}; {answer.workspace_unchanged} were here already."
     if answer.conflicts:
-        yield f"Left alone, since something else is in their place here: {', '.join(answer.conflicts)}"
+        yield f"Skipped, because something else has their place here: {', '.join(answer.conflicts)}"
 
 
 def _workspace(answer: "Exported | Imported") -> str:
@@ -660,7 +667,7 @@ def _failed_jobs(failures: "Sequence[FailedJobs]") -> Iterator[Part]:
 
 @_shows
 def _(answer: "Ingested") -> Iterator[Part]:
-    yield f"{'Would take in' if answer.dry_run else 'Took in'} {answer.location} ({answer.source})."
+    yield f"{'Would ingest' if answer.dry_run else 'Ingested'} {answer.location} ({answer.source})."
     for what, changes in (("added", answer.added), ("changed", answer.changed), ("gone", answer.gone)):
         counts = ((name, getattr(changes, name)) for name in changes.__dataclass_fields__)
         told = ", ".join(_many(count, name.removesuffix("s")) for name, count in counts if count)
@@ -722,7 +729,7 @@ def _(answer: "Searched") -> Iterator[Part]:
         yield "Entities:"
         yield _table(answer.entities, {"name": "id", "kind": "kind"})
     if not (answer.memories or answer.example_queries or answer.entities):
-        yield "Nothing bears on that."
+        yield "Nothing found."
     yield from (f"Warning: {warning}" for warning in answer.warnings)
 
 
@@ -731,14 +738,14 @@ def _(answer: "ListedEntities") -> Iterator[Part]:
     columns: Columns = {"name": "canonical", "kind": "kind"}
     columns |= {"description": lambda each: _excerpt(each.description or "")}
     columns |= {"": lambda each: "hidden" if each.hidden else ""}
-    yield from _listed(answer.entities, columns, "No such entities. Take in a source with `onrecord ingest`.")
+    yield from _listed(answer.entities, columns, "No such entities. Read a source with `onrecord ingest`.")
     if answer.total > len(answer.entities) > 0:
         yield f"{len(answer.entities)} of {answer.total}; --limit shows more."
 
 
 @_shows
 def _(answer: "DroppedEntity") -> Iterator[Part]:
-    yield f"Took {answer.kind} {answer.entity} out of the catalog, with {_many(answer.entities - 1, 'entity', 'entities')} under it."
+    yield f"Removed {answer.kind} {answer.entity} from the catalog, with {_many(answer.entities - 1, 'entity', 'entities')} under it."
     yield f"{_memories(answer.stripped)} lost a reference."
 
 
@@ -759,7 +766,7 @@ def _(answer: "ShownConversation") -> Iterator[Part]:
     yield f"Begun {_minute(answer.conversation.created_at)} by {answer.conversation.created_by}."
     if answer.conversation.members:
         yield _shared_with(answer.conversation)
-    yield f"{_many(answer.artifacts, 'file')} ({answer.bytes:,} bytes)."
+    yield f"{_many(answer.artifacts, 'artifact')} ({answer.bytes:,} bytes)."
 
 
 @_shows
@@ -781,10 +788,10 @@ def _(answer: "SharedAgent") -> Iterator[Part]:
 
 @_shows
 def _(answer: "DeletedConversation") -> Iterator[Part]:
-    yield f"Deleted conversation {_numbered(answer.id)} with {_many(answer.artifacts, 'file')}."
+    yield f"Deleted conversation {_numbered(answer.id)} with {_many(answer.artifacts, 'artifact')}."
     yield (
-        f"{_memories(answer.unpinned)} no longer pinned, {answer.unlinked} without a file that is gone, "
-        f"{answer.retired} retired that nobody else could see."
+        f"{_memories(answer.unpinned)} no longer pinned, {answer.unlinked} no longer linked to a deleted artifact, "
+        f"{answer.retired} retired because nobody else could see them."
     )
 
 
@@ -809,7 +816,7 @@ def _conversation(conversation: "Conversation") -> str:
 
 @_shows
 def _(answer: "WrittenArtifact") -> Iterator[Part]:
-    yield f"{'Wrote' if answer.created else 'Wrote over'} {_file(answer.artifact)}"
+    yield f"{'Wrote' if answer.created else 'Replaced'} {_artifact(answer.artifact)}"
     yield from _scrubbed(answer.scrubbed)
 
 
@@ -820,7 +827,7 @@ def _(answer: "ListedArtifacts") -> Iterator[Part]:
     return _listed(answer.artifacts, columns, "No artifacts.")
 
 
-def _file(artifact: "Artifact") -> str:
+def _artifact(artifact: "Artifact") -> str:
     return f"#{artifact.id}  {artifact.path} ({artifact.media_type}, {artifact.size:,} bytes)"
 
 
@@ -833,7 +840,7 @@ def _(answer: "AppendedScratchpad") -> Iterator[Part]:
 @_shows
 def _(answer: "ListedScratchpads") -> Iterator[Part]:
     columns: Columns = {"agent": "agent", "bytes": _size, "updated": "updated_at"}
-    return _listed(answer.scratchpads, columns, "Nothing noted.")
+    return _listed(answer.scratchpads, columns, "No scratchpads.")
 
 
 @_shows
@@ -873,18 +880,18 @@ def _(answer: "Attached") -> Iterator[Part]:
         yield answer.text
     elif answer.repeated:
         told = ", ".join(f"#{each}" for each in answer.repeated)
-        yield f"Told before in this conversation: {told}"
+        yield f"This conversation got before: {told}"
     else:
-        yield "Nothing is known of what it mentions."
+        yield "No memories about what it mentions."
     if answer.cut:
-        yield "It is too long to be read to its end."
+        yield "Only its beginning was read: it is too long."
 
 
 @_shows
 def _(answer: "CreatedKey") -> Iterator[Part]:
     yield f"Key {answer.key.id} for {answer.key.user} in tenant {answer.key.tenant}, shown this once:"
     yield answer.secret
-    yield "Keep it where secrets are kept: only its hash is stored, and nobody can show it again."
+    yield "Store it safely now: only its hash is kept, and it cannot be shown again."
 
 
 @_shows
@@ -921,7 +928,7 @@ def _(answer: "ErasedTenant") -> Iterator[Part]:
     if answer.residue:
         yield "STILL THERE: " + ", ".join(f"{name} {count}" for name, count in answer.residue.items())
     else:
-        yield "A second look has found nothing of it."
+        yield "Checked afterwards: nothing of it is left."
     yield from answer.warnings
 
 

@@ -178,7 +178,7 @@ class Endpoint:
         elif request.method == "OPTIONS":
             await Response(status_code=204, headers=allow)(scope, receive, send)
         else:
-            raise Refusal(NO_METHOD, f"Here one can {self._allowed}.", allow)
+            raise Refusal(NO_METHOD, f"Allowed here: {self._allowed}.", allow)
 
     def _is_meant(self, scope: Scope) -> bool:
         """Whether the path matched as it was sent: no empty name, and no encoded slash that makes it another path."""

@@ -40,7 +40,7 @@ class Transfer(OperationHandler):
     def options(self, request: Request) -> dict[str, Any]:
         values = self.values(request, b"")
         if FILE_FIELD in values:
-            raise invalid(FILE_FIELD, "is a file; over the network that is the body")
+            raise invalid(FILE_FIELD, "names a local file; over HTTP, send its content as the body")
         return values
 
 

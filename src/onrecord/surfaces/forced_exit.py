@@ -24,9 +24,9 @@ def shutdown_timeout(config: Config) -> int:
 
 def end_within(seconds: float) -> None:
     """End this process after so many seconds and a few more, unless it has ended by then."""
-    last_word = threading.Timer(seconds + AFTERWARDS_S, _end)
-    last_word.daemon = True
-    last_word.start()
+    timer = threading.Timer(seconds + AFTERWARDS_S, _end)
+    timer.daemon = True
+    timer.start()
 
 
 def _end() -> None:
