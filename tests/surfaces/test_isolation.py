@@ -320,13 +320,16 @@ RESOURCES = (
 )
 #: Every operation on what a tenant shares, for those who are outside of it.
 SHARED: dict[str, list[dict[str, Any]]] = {
-    "impact": [{"sql": "ALTER TABLE orders DROP COLUMN amount", "datasource": "{beside}"}],
     "ingest": [{"path": "{beside}"}],
     "search": [{"question": "{beside}", "entities": ["{beside}.orders.amount"]}],
     "entities": [{"inside": "{beside}"}, {}],
     "inspect": [{"model": "{beside}.orders"}],
     "drop_entity": [{"entity": "{beside}.orders"}, {"entity": "{beside}"}],
     "prioritise": [{"datasources": ["{beside}"]}],
+    "impact": [
+        {"sql": "ALTER TABLE orders DROP COLUMN amount", "datasource": "{beside}"},
+        {"path": "{beside}"},
+    ],
     "context": [{"question": "{beside}", "conversation": "~ann/{beside}-talk", "max_tokens": 100_000}],
     "attach": [
         {"answer": {"table": "{beside}.orders"}, "arguments": "select amount from {beside}.orders"},

@@ -103,7 +103,7 @@ def _changed(store: Store, tenant: str, since: datetime, now: datetime) -> Itera
         if len(page) < _READ_AT_ONCE:
             return
         assert page[-1].place is not None
-        after = page[-1].place.row
+        since, after = page[-1].place.recorded_at, page[-1].place.row
 
 
 def _becomes(each: Judged) -> dict[str, Any] | None:

@@ -59,7 +59,8 @@ class Ingest(Request):
     writes, or DataHub.
 
     The kind of source is recognised by looking at it. Ingesting again takes in what has changed; entities that are no
-    longer there are retired, and removed from the references of memories, which keep their text.
+    longer there are retired, and removed from the references of memories, which keep their text. Where memories are
+    watched, they go stale instead.
     """
 
     path: str = ask(

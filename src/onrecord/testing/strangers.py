@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -361,6 +361,12 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.filed": lambda t: t.read(lambda r: r.filed(reference_facet(t.one.entities[0]))),
     "Reading.filed_memories": lambda t: t.read(
         lambda r: r.filed_memories(reference_facet(t.one.entities[0]))
+    ),
+    "Reading.filed_under": lambda t: t.read(
+        lambda r: r.filed_under([reference_facet(each) for each in (*t.one.entities, *t.two.entities)])
+    ),
+    "Reading.recorded_since": lambda t: t.read(
+        lambda r: r.recorded_since(datetime(1970, 1, 1, tzinfo=UTC), most=1_000)
     ),
     "Reading.newest": lambda t: t.read(
         lambda r: r.newest(
