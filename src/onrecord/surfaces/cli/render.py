@@ -355,7 +355,7 @@ def _(answer: "Shown") -> Iterator[Part]:
 def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
     until = _minute(memory.valid_to) or "now"
     reason = f" ({memory.status_reason})" if memory.status_reason else ""
-    room = next(filter(None, (memory.persona, memory.system)), "")
+    placed_in = next(filter(None, (memory.persona, memory.system)), "")
     shown = {
         "kind": f"{memory.kind} ({memory.dimension})",
         "hint": memory.hint,
@@ -364,7 +364,7 @@ def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
         "category": memory.category,
         "confidence": memory.confidence,
         "source": memory.source,
-        "scope": f"{memory.scope} {room}".strip(),
+        "scope": f"{memory.scope} {placed_in}".strip(),
         "owner": memory.owner,
         "written": f"by {memory.author} ({memory.origin})",
         "approved": memory.approved_by and f"by {memory.approved_by}, {_minute(memory.approved_at)}",
@@ -448,6 +448,8 @@ def _changeset(changeset: "Changeset") -> Iterator[Part]:
         f"Changeset {changeset.id} of {changeset.entity}: {changeset.state}, by {changeset.by} "
         f"{_minute(changeset.at)}" + (f", from {from_ids}" if from_ids else "")
     )
+    if changeset.ended_reason:
+        yield f"  {changeset.state}: {changeset.ended_reason}"
     for each in changeset.changes:
         yield f"  {_edit(each.edit)}  (before: {_value(each.before)})" + (
             f"; {each.note}" if each.note else ""
