@@ -1,7 +1,6 @@
 """DOES a memory go stale exactly when what it is about has changed, whatever source tells it?"""
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,6 +23,7 @@ from tests.catalog.staleness_table import (
     CHANGES,
     MEMORIES,
     Adapter,
+    DatahubDatasets,
     DbtManifest,
     ModelFiles,
     unsaid,
@@ -33,8 +33,10 @@ from tests.conftest import Clock
 pytestmark = pytest.mark.usefixtures("words_alone")
 
 
-@pytest.fixture(params=ADAPTERS)
+@pytest.fixture(params=[*ADAPTERS, "DataHub"])
 def adapter(request: pytest.FixtureRequest, tmp_path: Path) -> Adapter:
+    if request.param == "DataHub":
+        return DatahubDatasets(request.getfixturevalue("hub"))
     return ADAPTERS[request.param](tmp_path / "source")
 
 
@@ -104,7 +106,7 @@ def test_the_watcher_reads_its_sources_again_and_one_that_fails_says_nothing(
         door.remember("The amount is net.", entities=["shop.orders.amount"])
         worker = door.worker
         worker.begin()
-        os.rename(source, f"{source}.away")
+        adapter.fail()
         # For an hour it cannot be read.
         for _ in range(12):
             while worker.run_once():
@@ -115,7 +117,7 @@ def test_the_watcher_reads_its_sources_again_and_one_that_fails_says_nothing(
         (failed,) = door.status().failures
         assert (failed.name, failed.attempts > 1) == ("watch", True)
         assert "other.db" in failed.error
-        os.rename(f"{source}.away", source)
+        adapter.mend()
         adapter.write(
             {"customers": BASE["customers"], "orders": CHANGES["a column is removed"].change(BASE)["orders"]}
         )

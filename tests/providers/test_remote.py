@@ -28,6 +28,7 @@ from onrecord.providers.opening import open_embedder, read_options
 from onrecord.providers.pieces import PIECE_SIZES
 from onrecord.providers.prompts import prompts_for
 from onrecord.providers.remote import Options, Remote, Service
+from tests.forked import Forked
 
 KEY = "sk-proj-" + "q7Wx" * 10
 Reply = tuple[int, bytes, str]
@@ -551,10 +552,9 @@ embedder.embed_query("again")
 sys.exit(status)
 """
     environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, env=environment
-    )
-    assert done.returncode == 0, done.stderr
+    done = Forked([sys.executable, "-c", program], stderr=subprocess.PIPE, env=environment)
+    _, told = done.communicate(timeout=600)
+    assert done.returncode == 0, told
     assert [body["input"] for body in server.asked] == [["parent"], ["child"], ["again"]]
     assert len(server.connections) == 2
 

@@ -1,6 +1,7 @@
 """ARE missing vectors made by themselves? After the start of whatever runs beside a store, of memories and entities."""
 
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -13,8 +14,9 @@ import pytest
 
 from onrecord import connect
 from onrecord.model.collections import COLLECTIONS, Home
+from tests.forked import Forked, relayed
 
-from .conftest import Shell
+from .conftest import COMMAND, Shell
 from .test_mcp_faces import write_model
 from .test_starting import GREETING
 
@@ -54,24 +56,31 @@ def until_none_is_missing(db: Path) -> None:
 @contextmanager
 def running(*words: str) -> Iterator["subprocess.Popen[bytes]"]:
     process = subprocess.Popen(
-        [*ONRECORD, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        relayed(COMMAND[-1], *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     with process:
         try:
             yield process
         finally:
-            process.terminate()
+            # It ends with what it is told by.
+            assert process.stdin
+            process.stdin.close()
+            process.wait(timeout=600)
 
 
 def by_working(db: Path) -> None:
-    told = subprocess.run([*ONRECORD, "work", "--once"], capture_output=True, text=True, check=True)
+    told = subprocess.run(relayed(COMMAND[-1], "work", "--once"), capture_output=True, text=True, check=True)
     assert told.stdout.count("Made vectors of ") == 2
     assert not any(missing(db).values())
 
 
 def by_serving(db: Path) -> None:
-    with running("serve", "--port", "0"):
+    serving = Forked([*COMMAND, "serve", "--port", "0"], stderr=subprocess.DEVNULL)
+    try:
         until_none_is_missing(db)
+    finally:
+        serving.send_signal(signal.SIGTERM)
+        serving.communicate(timeout=600)
 
 
 def by_asking_as_an_agent(db: Path) -> None:

@@ -217,7 +217,9 @@ def _read(path: Path) -> str:
 def _of_source(call: Call, ask: Impact) -> _Change:
     from onrecord.catalog.sources import open_source
 
-    source = open_source(_allowed(call, ask), datasource=ask.datasource, schema=ask.schema)
+    source = open_source(
+        _allowed(call, ask), datasource=ask.datasource, schema=ask.schema, datahub=call.policy.datahub
+    )
     beside = compared(call, source)
     models: dict[str, Model | None] = dict.fromkeys(beside.gone)
     models |= {name: model_in(records[0].document) for name, records in beside.models.items()}

@@ -537,7 +537,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "changesets": lambda t: t.door.changesets(),
     "impact": lambda t: t.door.impact(sql=f"DROP TABLE {t.code}"),
     "renames": lambda t: t.door.renames(),
-    "accept_renames": lambda t: t.door.accept_renames(),
+    "accept_renames": lambda t: t.door.accept_renames(entities=[t.one.entities[0]]),
     "context": lambda t: t.code in t.door.context(t.one.title, max_tokens=100_000).text,
     "attach": lambda t: t.door.attach({"found": [*t.one.entities, t.code]}, max_tokens=100_000),
     "attach: in a conversation": lambda t: t.door.attach(
@@ -579,6 +579,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "doctor": lambda t: t.door.doctor(),
     "reindex": lambda t: t.door.reindex() and None,
     "embed_missing": lambda t: t.door.embed_missing() and None,
+    "dismiss_failures": lambda t: t.door.dismiss_failures() and None,
+    "reassign": lambda t: t.door.reassign(t.one.owner, "eve", dry_run=True) and None,
     "status": lambda t: t.door.status() and None,
 }
 #: Not tried: `attached` serves those who delete conversations and artifacts, `is_outranked` and `sees` are about a memory

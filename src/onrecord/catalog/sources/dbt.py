@@ -8,11 +8,11 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from onrecord.catalog.naming import legal_name
 from onrecord.catalog.sources.dbt_artifacts import NOTHING, ArtifactPart, read_catalog, read_manifest
 from onrecord.catalog.sources.dbt_columns import ColumnNames, columns_of, parts_of
 from onrecord.catalog.sources.dbt_semantics import DbtSemantics
 from onrecord.catalog.sources.fingerprinting import fingerprint
-from onrecord.catalog.sources.naming import legal_name
 from onrecord.errors import invalid
 from onrecord.model.catalog import COLUMNS_TOLD, Datasource, Form, Join, Model
 
