@@ -326,10 +326,6 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "inspect": [{"model": "{beside}.orders"}],
     "drop_entity": [{"entity": "{beside}.orders"}, {"entity": "{beside}"}],
     "prioritise": [{"datasources": ["{beside}"]}],
-    "impact": [
-        {"sql": "ALTER TABLE orders DROP COLUMN amount", "datasource": "{beside}"},
-        {"path": "{beside}"},
-    ],
     "context": [{"question": "{beside}", "conversation": "~ann/{beside}-talk", "max_tokens": 100_000}],
     "attach": [
         {"answer": {"table": "{beside}.orders"}, "arguments": "select amount from {beside}.orders"},
