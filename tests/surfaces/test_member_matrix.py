@@ -151,8 +151,6 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     "reindex": [{}],
     "embed_missing": [{}],
     "status": [{}],
-    "reassign": [{"owner": "ann", "to": "bob"}, {"owner": "ann", "to": "bob", "dry_run": True}],
-    "dismiss_failures": [{}],
 }
 #: The same at the tools of the faces, beside what strangers of other tenants ask there.
 TOOLS_MORE: Final[dict[str, list[dict[str, Any]]]] = {
