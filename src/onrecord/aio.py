@@ -1,4 +1,4 @@
-"""HOW does an async program come in? The same door; each operation hops to a thread once."""
+"""HOW does an async program use a store? By the same methods; each runs in a thread."""
 
 import asyncio
 import threading
@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from onrecord.access.confirmation import CheckedWord
+from onrecord.access.confirmation import ConfirmationState
 from onrecord.doors import AsyncDoor
 from onrecord.model.caller import Caller
 from onrecord.operation import Operation, StorePolicy
@@ -80,9 +80,9 @@ class AsyncOnRecord(AsyncDoor):
         """See `OnRecord.issue_confirmation`."""
         return await asyncio.to_thread((await self._door.ready()).issue_confirmation, what)
 
-    async def verify_confirmation(self, what: str, word: str) -> CheckedWord:
+    async def verify_confirmation(self, what: str, token: str) -> ConfirmationState:
         """See `OnRecord.verify_confirmation`."""
-        return await asyncio.to_thread((await self._door.ready()).verify_confirmation, what, word)
+        return await asyncio.to_thread((await self._door.ready()).verify_confirmation, what, token)
 
     async def close(self) -> None:
         if (door := self._door.made) is not None:

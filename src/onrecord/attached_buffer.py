@@ -1,4 +1,4 @@
-"""WHICH memories did a conversation get already? Digests of what was attached to tool answers, in memory alone."""
+"""WHICH memories did a conversation get already? Digests of what was attached to tool answers, held in memory only."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -95,9 +95,9 @@ class OnRecord(Door):
         """
         return confirmation.issue(self.caller, what, self._store, self._clock())
 
-    def verify_confirmation(self, what: str, word: str) -> confirmation.CheckedWord:
+    def verify_confirmation(self, what: str, token: str) -> confirmation.ConfirmationState:
         """Whether a token was issued to this caller for exactly this question, and whether it is still valid."""
-        return confirmation.verify(self.caller, what, word, self._store, self._clock())
+        return confirmation.verify(self.caller, what, token, self._store, self._clock())
 
     @property
     def worker(self) -> "Worker":

@@ -119,7 +119,7 @@ def test_a_statement_of_very_many_tables_and_columns_is_read_in_part_and_says_so
 def test_very_many_warnings_are_told_in_part_and_say_so() -> None:
     tables = ", ".join(f"t{each}" for each in range(2_000))
     warnings = entities_of_sql(f"SELECT 1 FROM {tables}", SHOP).warnings
-    assert len(warnings) == limits.WARNINGS_TOLD + 1
+    assert len(warnings) == limits.WARNINGS_SHOWN + 1
     assert warnings[-1] == MORE_WARNINGS
 
 
@@ -281,7 +281,7 @@ def unknown_fields(count: int) -> dict[str, int]:
 def test_many_unknown_fields_are_told_in_few_words_by_the_door() -> None:
     with connect(":memory:") as door, pytest.raises(Invalid) as refused:
         door.remember("x", **unknown_fields(MANY))
-    assert len(refused.value.faults) == limits.FAULTS_TOLD + 1
+    assert len(refused.value.faults) == limits.FAULTS_SHOWN + 1
     assert refused.value.faults[0].message == "is not a field here; did you mean content?"
     assert (
         refused.value.faults[-1].message
@@ -340,7 +340,7 @@ def test_unknown_references_are_compared_with_the_catalog_a_few_times() -> None:
     assert Counting.read == near_names._MOST_LOOKED_FOR
     with pytest.raises(Invalid) as refused:
         resolve_all(unknown, catalog)
-    assert len(refused.value.faults) == limits.FAULTS_TOLD
+    assert len(refused.value.faults) == limits.FAULTS_SHOWN
 
 
 @pytest.mark.parametrize(
@@ -364,13 +364,13 @@ def test_of_very_many_faults_in_a_list_the_first_are_told(rule: Any) -> None:
 
     with pytest.raises(ValueError):
         rule(Items(["hihg"] * MANY))
-    assert seen == limits.FAULTS_TOLD
+    assert seen == limits.FAULTS_SHOWN
 
 
 def test_of_very_many_faults_in_a_map_the_first_are_told() -> None:
     with pytest.raises(Faults) as refused:
         MapOf("names", str, Choice(("high", "low")))({f"{each}": "hihg" for each in range(MANY)})
-    assert len(refused.value.faults) == limits.FAULTS_TOLD
+    assert len(refused.value.faults) == limits.FAULTS_SHOWN
 
 
 def test_a_query_names_so_many_columns_and_no_more() -> None:
@@ -379,7 +379,7 @@ def test_a_query_names_so_many_columns_and_no_more() -> None:
 
     with pytest.raises(Invalid) as refused:
         entities_of_query(read_query(names(2_000)), SHOP)
-    assert len(refused.value.faults) == limits.FAULTS_TOLD
+    assert len(refused.value.faults) == limits.FAULTS_SHOWN
     known = {
         "source_model": "mydb.orders",
         "measures": [{"formula": f"amount:a{each}"} for each in range(1_001)],

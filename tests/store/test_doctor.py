@@ -147,7 +147,7 @@ DERIVED = {
     "the words are miscounted": ("statistics", f"UPDATE counters SET words = words - 1 WHERE {_OF}"),
     "a row is for other eyes": ("row", f"UPDATE memories SET audience = 'u:eve' WHERE {_ROW}"),
     "a row has another hash": ("row", f"UPDATE memories SET content_hash = 'x' WHERE {_ROW}"),
-    "the next id was given before": ("counters", f"UPDATE counters SET last_id = '3' WHERE {_OF}"),
+    "the next id was given before": ("counters", f"UPDATE counters SET last_id = '4' WHERE {_OF}"),
     "the next row was given before": ("counters", f"UPDATE counters SET last_row = 1 WHERE {_OF}"),
     "the next edge was given before": ("counters", f"UPDATE counters SET last_relation = 0 WHERE {_OF}"),
     "the index is of another version": ("index version", "UPDATE store_facts SET value = '0' WHERE name = 'index'"),

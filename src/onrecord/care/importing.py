@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
@@ -26,7 +26,7 @@ from onrecord.care.restoring_workspace import (
     LegacyConversations,
     WorkspaceBatch,
     file_name,
-    take_in_workspace,
+    import_workspace,
 )
 from onrecord.errors import Conflict, Forbidden, StoreUnavailable, invalid
 from onrecord.model import rules
@@ -120,10 +120,17 @@ class _ImportCounts:
     is_noted_for_everyone: bool = False
     #: Memories and items of the workspace that were skipped because something else has their id here.
     left: set[tuple[Home, str]] = field(default_factory=set)
-    rooms: defaultdict[Home, LegacyConversations]
+    legacy: defaultdict[Home, LegacyConversations]
 
     def has_left(self, home: Home, *names: str) -> bool:
         return any((home, name) in self.left for name in names)
+
+
+def _end(call: Call) -> None:
+    call.note("import_")
+    if call.store.watched() is not None:
+        # What came may have changed before the watcher last looked: it looks at everything anew.
+        call.store.note_watched(datetime(1970, 1, 1, tzinfo=UTC))
 
 
 @operation("write", "memory.admin", "POST /import", begins=True)
@@ -137,7 +144,7 @@ def import_(call: Call, ask: Import) -> Imported:
     embed_from = call.now if call.embedders.current else None
     # Who is let into a conversation is a person's or the host's to say.
     may_share = call.caller.actor == "person" or call.caller.operator
-    tally = _ImportCounts(rooms=defaultdict(lambda: LegacyConversations(may_share)))
+    tally = _ImportCounts(legacy=defaultdict(lambda: LegacyConversations(may_share)))
     try:
         with _opened(ask.path) as file, _no_search_for_cycles():
             reader = _SectionReader(call.caller, ask)
@@ -147,16 +154,16 @@ def import_(call: Call, ask: Import) -> Imported:
                     with call.store.ledger(GLOBAL_TENANT) as ledger:
                         ledger.note_everyones(call.caller, "import_", call.now)
                     tally.is_noted_for_everyone = True
-                _take_in(call.store, section, ask, tally, embed_from)
+                _import_section(call.store, section, ask, tally, embed_from)
                 done = tally.added + tally.unchanged + len(tally.conflicts)
                 call.progress("importing", done, reader.expected)
     except BaseException:
         if tally.added:
             # Lines before the faulty one are imported.
-            call.note("import_")
+            _end(call)
         raise
     call.store.settle()
-    call.note("import_")
+    _end(call)
     return Imported(
         added=tally.added,
         unchanged=tally.unchanged,
@@ -167,20 +174,20 @@ def import_(call: Call, ask: Import) -> Imported:
     )
 
 
-def _take_in(
+def _import_section(
     store: Store, section: _Section, ask: Import, tally: _ImportCounts, embed_from: datetime | None
 ) -> None:
     """Write one batch in one transaction: new items are added, identical ones are left alone."""
     with store.restoring(section.home) as restoring:
         beside = restoring.restoring_workspace()
-        rooms = tally.rooms[section.home]
+        legacy = tally.legacy[section.home]
         batch = section.promotions.of_batch(section.batch)
-        workspace = take_in_workspace(beside, batch, partial(tally.has_left, section.home), rooms)
+        workspace = import_workspace(beside, batch, partial(tally.has_left, section.home), legacy)
         if workspace.differing and not ask.skip_conflicts:
             raise _conflict("In place of these, something else is here", workspace.differing, tally)
         tally.left |= {(section.home, name) for name in workspace.differing}
         section.promotions.note(batch, workspace.differing)
-        told = (_told_whose(each, beside, rooms) for each in section.histories)
+        told = (_with_owner(each, beside, legacy) for each in section.histories)
         section.histories = list(map(section.promotions.of_history, told))
         fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
@@ -219,8 +226,8 @@ def _compared(
     return fresh, differing
 
 
-def _told_whose(
-    history: MemoryHistory, workspace: WorkspaceRestoring, rooms: LegacyConversations
+def _with_owner(
+    history: MemoryHistory, workspace: WorkspaceRestoring, legacy: LegacyConversations
 ) -> MemoryHistory:
     """A memory of an export that does not tell who began its conversations.
 
@@ -232,8 +239,10 @@ def _told_whose(
     present = history.versions[-1].memory
     there = None
     if present.scope == "session" and present.is_live and present.conversation is not None:
-        rooms.let_in(workspace, present.conversation, present.owner)
-        there = ConversationKey(rooms.whose_memory(present.conversation, present.owner), present.conversation)
+        legacy.let_in(workspace, present.conversation, present.owner)
+        there = ConversationKey(
+            legacy.owner_of_pin(present.conversation, present.owner), present.conversation
+        )
     told = [_version_told(each, there) for each in history.versions]
     if present.scope == "session" and not present.is_live:
         told[-1] = replace(told[-1], memory=pinned_to(replace(told[-1].memory, scope="user"), None))

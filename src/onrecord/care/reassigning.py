@@ -46,6 +46,7 @@ class Reassign(Request):
 class Reassigned(Answer):
     """How many memories changed their owner, and how many of a session stay with their conversation."""
 
+    to: str
     memories: int
     left: int = 0
     #: Nothing was changed.
@@ -57,8 +58,8 @@ def reassign(call: Call, ask: Reassign) -> Reassigned:
     call.caller.require_person("Giving memories to another user")
     with dry_run(ask.dry_run) as run, call.writing() as writing:
         moved = sum(_moved(call, ask, writing, memory) for memory in _theirs(ask, writing))
-        left = writing.count(_of(ask, [each for each in SCOPES if each == "session"]))
-        told = call.done(writing, Reassigned(memories=moved, left=left, dry_run=ask.dry_run))
+        left = writing.count(_of(ask, ["session"]))
+        told = call.done(writing, Reassigned(to=ask.to, memories=moved, left=left, dry_run=ask.dry_run))
         run.end()
     return told
 

@@ -86,7 +86,7 @@ class Gathering:
     def warn(self, *warnings: str) -> None:
         """Add a warning; after the first few, more are dropped."""
         for warning in warnings:
-            if len(self._warnings) < limits.WARNINGS_TOLD:
+            if len(self._warnings) < limits.WARNINGS_SHOWN:
                 self._warnings[warning] = None
             elif warning not in self._warnings:
                 self._is_cut = True
@@ -97,7 +97,7 @@ class Gathering:
     @property
     def has_enough_errors(self) -> bool:
         """Whether there are so many errors that more would not be read."""
-        return len(self._errors) >= limits.FAULTS_TOLD
+        return len(self._errors) >= limits.FAULTS_SHOWN
 
     def entities(self) -> Entities:
         if self._errors:

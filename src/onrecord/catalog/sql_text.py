@@ -41,7 +41,7 @@ _MOST_PARSED: Final = 20_000
 _MOST_READ: Final = 50_000
 #: A name with more dots is not looked up.
 _MOST_DOTS: Final = 15
-_MOST_TABLES_TOLD: Final = 8
+_MOST_TABLES_SHOWN: Final = 8
 # Without a handler Python prints the parser's warnings to the terminal.
 _QUIET: Final = logging.NullHandler()
 
@@ -389,7 +389,10 @@ class _Statement:
     def _warn(self, names: Sequence[str], sources: Sequence[_FromEntry]) -> None:
         self._steps.take(len(sources))
         tables = dict.fromkeys(source.model.canonical for source in sources if source.model)
-        few = [*islice(tables, _MOST_TABLES_TOLD), *(["another"] if len(tables) > _MOST_TABLES_TOLD else [])]
+        few = [
+            *islice(tables, _MOST_TABLES_SHOWN),
+            *(["another"] if len(tables) > _MOST_TABLES_SHOWN else []),
+        ]
         where = f"on {' or '.join(few)}" if few else "on any table of the statement"
         self._gathering.warn(
             f"the column {shown('.'.join(names))} is not {where} in the catalog; it was left out."

@@ -130,9 +130,9 @@ APPLIED_AT_ONCE: Final = 50
 JSON_BYTES: Final = 64 * 1024
 JSON_DEPTH: Final = 32
 #: How many faults of one value an error lists at most.
-FAULTS_TOLD: Final = 20
+FAULTS_SHOWN: Final = 20
 #: How many warnings about references an answer lists at most.
-WARNINGS_TOLD: Final = 100
+WARNINGS_SHOWN: Final = 100
 ID_CHARACTERS: Final = 200
 #: A chosen number becomes the last id only if it is at most this far ahead; otherwise one save could use up all numbers.
 ID_LEAP: Final = 1_000_000

@@ -87,8 +87,8 @@ class SearchPlace:
         """The draft with the words of references counted as if they stood in the text."""
         found = tools.index.match_terms(draft.terms, most=LAST_LOOK, subjects=True)
         said = {each.key: each.score for each in found}
-        strangers = [key for key in said if key not in draft.matches]
-        matches = {**draft.matches, **eligible_of(draft, tools, strangers)} if strangers else draft.matches
+        unmatched = [key for key in said if key not in draft.matches]
+        matches = {**draft.matches, **eligible_of(draft, tools, unmatched)} if unmatched else draft.matches
         wanted = {token.term for token in draft.terms}
         scores = {each.key: each.score for each in draft.found.get("lexical", ())}
         for key in said.keys() & matches.keys():
@@ -112,8 +112,8 @@ class SearchPlace:
             return draft
         namesakes = MOST_NAMESAKES if self._is_catalog else None
         about = tools.index.about(references, names, most=MOST_HOLDERS, namesakes=namesakes)
-        strangers = [key for key in about.holders if key not in draft.matches]
-        matches = {**draft.matches, **eligible_of(draft, tools, strangers)} if strangers else draft.matches
+        unmatched = [key for key in about.holders if key not in draft.matches]
+        matches = {**draft.matches, **eligible_of(draft, tools, unmatched)} if unmatched else draft.matches
         counted = self._counted(about, matches, bool(names))
         if not counted.holders:
             return replace(draft, matches=matches)

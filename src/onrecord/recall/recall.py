@@ -65,7 +65,7 @@ from onrecord.recall.references import search_references
 from onrecord.recall.relevance import judge_relevance
 from onrecord.recall.rerank import diversify, rerank
 from onrecord.recall.run import Layer, Run
-from onrecord.recall.semantic import compare_others, knows_most, search_semantic, told_gap
+from onrecord.recall.semantic import compare_others, coverage_gap, knows_most, search_semantic
 from onrecord.recall.sharing import fit_tokens, read_hits, share_places
 from onrecord.recall.term_counts import count_terms
 from onrecord.store.ports.records import Reading
@@ -304,7 +304,7 @@ def _gaps(draft: RecallDraft, reading: Reading, embedder: Embedder | None) -> tu
         return ("semantic: no embedder is configured",)
     if draft.model is None:
         return ()
-    gap = told_gap(reading, draft.model, "memories")
+    gap = coverage_gap(reading, draft.model, "memories")
     return (f"semantic: {gap}",) if gap else ()
 
 

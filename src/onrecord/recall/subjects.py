@@ -42,7 +42,7 @@ from onrecord.recall.recipes import recipe_named
 from onrecord.recall.relevance import judge_relevance
 from onrecord.recall.rerank import diversify, rerank
 from onrecord.recall.run import Layer, Run
-from onrecord.recall.semantic import compare_others, knows_most, search_semantic, told_gap
+from onrecord.recall.semantic import compare_others, coverage_gap, knows_most, search_semantic
 from onrecord.recall.term_counts import count_terms
 from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.index import Match
@@ -294,7 +294,7 @@ def _only(draft: RecallDraft, holds: Callable[[Match], bool]) -> RecallDraft:
 
 def _gaps(draft: RecallDraft, reading: Reading, noun: str) -> list[str]:
     """What could not be searched by meaning, since it has no vectors yet."""
-    gap = "" if draft.model is None else told_gap(reading, draft.model, noun)
+    gap = "" if draft.model is None else coverage_gap(reading, draft.model, noun)
     return [f"embedding channel: {gap}."] if gap else []
 
 

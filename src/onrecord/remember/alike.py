@@ -1,4 +1,4 @@
-"""WAS it said already? What the owner said to the same readers in other words is told, or superseded if the save says so.
+"""WAS it said already? Memories of the owner for the same readers that say nearly the same are listed, or superseded.
 
 Vectors find what is near. They do not tell a paraphrase from another number, another name or the opposite, so nothing
 is superseded unless the words agree too.
@@ -18,16 +18,16 @@ from onrecord.store.ports.records import Alike, Writing
 from onrecord.text.wording import is_same_wording
 
 #: From which likeness on a memory is told, and from which on it may say the same. docs/evals.md has the figures.
-TOLD_FROM: Final = 0.65
+LISTED_FROM: Final = 0.65
 SAME_FROM: Final = 0.85
-_MOST_TOLD: Final = 5
+_MOST_LISTED: Final = 5
 
 
 def compare(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """Look for what is near, and choose what the save supersedes."""
     if draft.ask.alike == "keep" or tools.embedder is None or draft.model is None:
         return draft
-    least = score_of(TOLD_FROM, tools.embedder)
+    least = score_of(LISTED_FROM, tools.embedder)
     try:
         found = writing.alike(draft.ready, draft.model, draft.passages, least=least)
     except StoreUnavailable as damage:
@@ -94,4 +94,4 @@ def similar_to(draft: SaveDraft) -> tuple[Similar, ...]:
         Similar(id=each.memory.id, title=each.memory.title, likeness=round(each.score, DIGITS_OF_LIKENESS))
         for each in live
     ]
-    return tuple(told[:_MOST_TOLD])
+    return tuple(told[:_MOST_LISTED])

@@ -147,7 +147,7 @@ def _kept(
         saved = writing.replace(earlier, after, by.change) if changed else earlier
     if by.embeds:
         writing.embed(saved, None, ())
-    told = told_of(saved, targets, is_trial=by.tries)
+    told = proposal_note(saved, targets, is_trial=by.tries)
     return Proposed(saved, (told,) if before is None else (like_it(before.told), told))
 
 
@@ -187,7 +187,7 @@ def _earlier(writing: Writing, caller: Caller, proposal: Proposal) -> Memory | N
     return None
 
 
-def told_of(memory: Memory, targets: Sequence[Memory] = (), *, is_trial: bool = False) -> str:
+def proposal_note(memory: Memory, targets: Sequence[Memory] = (), *, is_trial: bool = False) -> str:
     """The note about a waiting memory; on a dry run, about one that would wait."""
     assert memory.proposes is not None
     kept, accept = f"Kept as proposal #{memory.id}", f"; `onrecord approve {memory.id}` accepts it."

@@ -24,10 +24,10 @@ from onrecord.model.tiers import written
 from onrecord.model.unset import UNSET, Unset, given
 from onrecord.operation import Call, operation
 from onrecord.remember.check import given_values
-from onrecord.remember.embed import TOO_LONG, takes_long, told_later
+from onrecord.remember.embed import TOO_LONG, deferred, takes_long
 from onrecord.remember.propose import Proposer, propose_revision
 from onrecord.remember.refer import has_catalog, read_ahead, referred
-from onrecord.remember.save import asks_to_be_told, refuse_edits, refuse_retired, with_derived
+from onrecord.remember.save import asks_to_be_injected, refuse_edits, refuse_retired, with_derived
 from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.records import Writing
 from onrecord.text import cut_ahead
@@ -138,7 +138,7 @@ def revise(call: Call, ask: Revise) -> Revised:
         if not changed:
             same = Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
             return call.done(writing, same)
-        if writing.is_outranked(before) or asks_to_be_told(caller, before, after):
+        if writing.is_outranked(before) or asks_to_be_injected(caller, before, after):
             proposed = propose_revision(Proposer.of(call, ask.what_is_new), writing, before, after)
             waits = Revised(
                 memory=before,
@@ -201,7 +201,7 @@ def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
         return (TOO_LONG,)
     # If this fails, the job remains.
     failures = embed_batch(call.store, call.embedders.current, Home(saved.tenant), [saved]).failures
-    return tuple(told_later(reason) for reason in failures)
+    return tuple(deferred(reason) for reason in failures)
 
 
 class _Prepared(NamedTuple):

@@ -14,6 +14,8 @@ from onrecord.remember.scrub import scrub_reason
 from onrecord.store.ports.filters import RelationWalk
 from onrecord.store.ports.records import Writing
 
+#: The change that ends what waited and is proposed anew; it is not brought back.
+_REPEAT: Final = "repeat"
 #: The fields that the end of a memory changes.
 _ENDED: Final = ("status", "status_reason", "valid_to", "proposes")
 
@@ -64,7 +66,7 @@ def _end_repeated(draft: SaveDraft, writing: Writing) -> SaveDraft:
     if this one is turned down.
     """
     for id in draft.repeats:
-        end_by(writing, draft.ready, writing.named(id, ends=True), draft.change("repeat"))
+        end_by(writing, draft.ready, writing.named(id, ends=True), draft.change(_REPEAT))
     return replace(draft, superseded=(*draft.superseded, *draft.repeats))
 
 
@@ -82,7 +84,10 @@ def brought_back(writing: Writing, new: Memory, change: Change) -> Iterator[Memo
     for edge in writing.relations.around(new, walk):
         old = writing.reviewable(edge.memory.id)
         # Its references may have changed since it ended.
-        earlier = [each.memory for each in writing.versions(old.id) if each.memory.is_live]
+        versions = writing.versions(old.id)
+        earlier = [each.memory for each in versions if each.memory.is_live]
+        if any(each.change == _REPEAT for each in versions):
+            continue
         if earlier and old.status_reason == superseded_by(new):
             before = {name: getattr(earlier[-1], name) for name in _ENDED}
             writing.unrelate(new, "supersedes", old, change)

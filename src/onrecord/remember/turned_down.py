@@ -1,4 +1,4 @@
-"""WAS it turned down before? A proposal like a rejected one is told who rejected it, when and why; the very same waits
+"""WAS it rejected before? The answer to a proposal like a rejected one says who rejected it, when and why; the same one waits
 again only if it says what is new.
 """
 
@@ -12,7 +12,7 @@ from onrecord.remember.alike import is_about_the_same, says_the_same
 from onrecord.remember.draft import SaveDraft
 from onrecord.store.ports.records import Alike, Writing
 
-_MOST_TOLD: Final = 5
+_MOST_LISTED: Final = 5
 #: The fields whose words are compared; of the others the values are.
 _TEXTS: Final = frozenset({"title", "hint", "content"})
 
@@ -24,7 +24,7 @@ def look_back(draft: SaveDraft, writing: Writing, wanted: Memory, proposal: Prop
     told = sorted(
         (_told(wanted, proposal, each) for each in known.values() if _is_a_text(each.memory)),
         key=lambda each: (not each.is_same, -each.likeness),
-    )[:_MOST_TOLD]
+    )[:_MOST_LISTED]
     draft = replace(draft, turned_down=tuple(told))
     if not told or not told[0].is_same or draft.what_is_new is not None:
         return replace(draft, warnings=(*draft.warnings, *map(like_it, told)))

@@ -1,4 +1,4 @@
-"""HOW does a process end in time when it is told to? By force, if a thread still waits for something that hangs.
+"""HOW does a process stop in time? By force, if a thread still waits for something that hangs.
 
 A thread that waits for an unresponsive database cannot be ended from within this process, and everything that waits
 for that thread would wait with it.

@@ -20,7 +20,7 @@ from onrecord.model.changesets import WITHOUT_CATALOG, Changeset, FieldChange, w
 from onrecord.model.collections import ENTITIES
 from onrecord.model.edits import Edit
 from onrecord.model.limits import APPLIED_AT_ONCE, PROPOSAL_STATES
-from onrecord.review.settling import LEFT_AFTER, finish_apply, settle_changesets, take_back
+from onrecord.review.settling import LEFT_AFTER, finish_apply, settle_all, take_back
 from onrecord.service import OnRecord
 from onrecord.store.ports.filters import ChangesetFilter
 from onrecord.store.ports.store import Store
@@ -95,9 +95,17 @@ def states(door: OnRecord) -> dict[str, list[str]]:
         assert door.browse(proposal=state, count=True, limit=1).total == len(ids)
         assert door.tally("kind", proposal=state).total == len(ids)
         assert browsed(door, proposal=state, known_at=START + timedelta(days=99)) == ids
+        # What is told of one by itself is what the lists go by.
+        assert {told_state(door, id) for id in ids} <= {state}
     every = [id for ids in found.values() for id in ids]
     assert len(every) == len(set(every))
+    assert sorted(browsed(door, proposal="any")) == sorted(every)
     return {state: ids for state, ids in found.items() if ids}
+
+
+def told_state(door: OnRecord, id: str) -> str | None:
+    background = door.show(id, background=True).background
+    return None if background is None else background.proposal
 
 
 class Stopped(BaseException):
@@ -237,6 +245,24 @@ class ProposalConformance(_InAShop):
             "superseded": [old],
         }
 
+    def test_a_question_may_be_about_proposals_alone(self, shop: OnRecord) -> None:
+        shop.remember("The amount is shown without cents.")
+        waits, counts = (
+            proposed(shop, content="The amount is net."),
+            approved(shop, content="The amount is gross."),
+        )
+        for state, ids in {"any": [waits, counts], "pending": [waits], "approved": [counts]}.items():
+            found = shop.recall("amount", proposal=state, recipe="lexical")  # type: ignore[arg-type]
+            assert sorted(hit.memory.id for hit in found.hits) == sorted(ids)
+
+    def test_what_the_catalog_does_not_know_may_wait_for_it(self, shop: OnRecord) -> None:
+        nowhere = "urn:li:dataset:(urn:li:dataPlatform:x,nowhere,PROD)"
+        saved = shop.remember("Of nowhere.", edits=[described(entity=nowhere)], unknown="keep")
+        assert (saved.memory.edits or ())[0].entity == nowhere
+        assert any("nowhere" in warning for warning in saved.warnings)
+        with pytest.raises(Invalid, match="nowhere"):
+            shop.remember("Of nowhere.", edits=[described(entity=nowhere)])
+
     def test_what_waits_is_for_its_owner_and_reviewers_alone(self, shop: OnRecord) -> None:
         bob, eve = shop.as_caller(person("bob")), shop.as_caller(person("eve"))
         reviewer = shop.as_caller(person("rita", permissions=REVIEWS))
@@ -344,6 +370,25 @@ class ChangesetConformance(_InAShop):
             with pytest.raises(Forbidden):
                 door.roll_back(done)
 
+    def test_a_reviewer_may_apply_words_of_their_own(self, shop: OnRecord, clock: Clock) -> None:
+        id = approved(shop)
+        clock.tick()
+        secret = "Net. password: hunter2hunter2"
+        done = shop.apply(ENTITY, memories=[id], edits=[described(secret)]).changeset
+        assert (done.memories, done.changes[0].approved_by) == ((id,), "root")
+        assert "hunter2" not in str(description(shop))
+        assert (description(shop) or "").startswith("Net.")
+        clock.tick()
+        alone = shop.apply(ENTITY, edits=[described("Of nobody's proposal.")]).changeset
+        assert (alone.memories, description(shop)) == ((), "Of nobody's proposal.")
+        with pytest.raises(Conflict, match="differ"):
+            shop.apply(ENTITY, edits=[described("one"), described("another")])
+        assert [each.id for each in shop.changesets(by="root", since=clock.now).changesets] == [alone.id]
+        assert [each.id for each in shop.changesets(before=clock.now).changesets] == [done.id]
+        assert shop.changesets(by="nobody").total == 0
+        shop.roll_back(alone.id)
+        assert (description(shop) or "").startswith("Net.")
+
     def test_a_reviewer_needs_no_more_rights_than_to_review(self, shop: OnRecord) -> None:
         reviewer = shop.as_caller(person("rita", permissions=REVIEWS))
         id = proposed(shop.as_caller(person("bob")))
@@ -447,7 +492,7 @@ class ChangesetConformance(_InAShop):
 
         def sleep(_: int, write: Callable[[], Any]) -> None:
             write()
-            assert settle_changesets(store, clock.now + 2 * LEFT_AFTER) == ("1",)
+            assert settle_all(store, clock.now + 2 * LEFT_AFTER) == ("1",)
 
         with monkeypatch.context() as patched:
             one_by_one(patched, "write", sleep)
@@ -478,7 +523,7 @@ class ChangesetConformance(_InAShop):
             shop.apply(ENTITY)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
         with stopping(monkeypatch, "restore", 1):
-            settle_changesets(store, clock.now)
+            settle_all(store, clock.now)
         [half] = shop.changesets().changesets
         assert (half.state, description(shop)) == ("taking_back", NET)
         target = AmendmentsTarget(store, shop.caller, clock.now, embeds=False)
@@ -487,7 +532,7 @@ class ChangesetConformance(_InAShop):
         with pytest.raises(Conflict, match="is being taken back"):
             shop.roll_back("1")
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
-        assert settle_changesets(store, clock.now) == ("1",)
+        assert settle_all(store, clock.now) == ("1",)
         [failed] = shop.changesets().changesets
         assert (failed.state, failed.ended_reason) == ("failed", "the process that applied it ended")
         assert (shown(shop), states(shop)) == (untouched, {"approved": [id]})
@@ -581,7 +626,7 @@ class ChangesetConformance(_InAShop):
         with stopping(monkeypatch, "write", 2):
             shop.apply(ENTITY)
         shop.ingest(write_source(tmp_path, columns="id"))
-        assert settle_changesets(store, clock.now + 2 * LEFT_AFTER) == ("1",)
+        assert settle_all(store, clock.now + 2 * LEFT_AFTER) == ("1",)
         shop.ingest(write_source(tmp_path))
         assert (description(shop), shown(shop)["promoted"]) == (AMOUNT, None)
         assert shop.changesets().changesets[0].state == "failed"
@@ -678,7 +723,7 @@ class ChangesetConformance(_InAShop):
         id = approved(shop, described(), {"entity": ENTITY, "field": "tags", "key": "money", "op": "add"})
         with stopping(monkeypatch, "write", at, before):
             shop.apply(ENTITY)
-        assert settle_changesets(store, clock.now) == (), "whoever applies it may still be there"
+        assert settle_all(store, clock.now) == (), "whoever applies it may still be there"
         with pytest.raises(Conflict, match="is being applied"):
             shop.apply(ENTITY)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
@@ -690,7 +735,7 @@ class ChangesetConformance(_InAShop):
         assert settled.state == ("applied" if whole else "failed")
         assert states(shop) == {"applied" if whole else "approved": [id]}
         assert (shown(shop) == untouched) == (not whole)
-        assert settle_changesets(store, clock.now) == ()
+        assert settle_all(store, clock.now) == ()
         if whole:
             shop.roll_back("1")
         else:
@@ -944,7 +989,7 @@ class ChangesetConformance(_InAShop):
         path.write_text("".join(_forged(written, "changeset")))
         agent.import_(str(path), skip_conflicts=True)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
-        assert settle_changesets(store, clock.now) == ()
+        assert settle_all(store, clock.now) == ()
         assert {each.id: each.state for each in shop.changesets().changesets}["7"] == "failed"
         path.write_text("".join(_forged(written, "versions")))
         with pytest.raises(Forbidden, match="only a person"):

@@ -12,7 +12,7 @@ from onrecord.model.findings import Problem
 from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS
 from onrecord.model.memory import Memory, Version, changed_fields
 from onrecord.model.record import invariant_faults
-from onrecord.store.audience import audience_of
+from onrecord.store.audience import GLOBAL, TENANT, audience_of
 from onrecord.store.index.entries import INDEX_VERSION, entries_of
 from onrecord.store.index.vector_checks import (
     ExpectedVectors,
@@ -243,8 +243,8 @@ class Examination:
 
     def _counter_problems(self) -> Iterator[Problem]:
         held = self._connection.execute(select(counters).where(of_home(counters)), self._here).one()
-        names = select(memories.c.id).where(of_home(memories))
-        named = set(self._connection.execute(names, self._here).scalars())
+        names = select(memories.c.id, memories.c.audience).where(of_home(memories))
+        named = dict(self._connection.execute(names, self._here).all())
         for id in sorted(id for id in named if len(id) > ID_CHARACTERS):
             detail = (
                 f"its id has {len(id)} characters and cannot be named (an id has at most {ID_CHARACTERS})"
@@ -261,7 +261,8 @@ class Examination:
             ).scalar_one()
             for column in (memories.c.row, relations.c.id)
         )
-        is_behind = str(int(held.last_id) + 1) in named or last_row > held.last_row
+        # A number that was chosen for a few is not counted, and passed over.
+        is_behind = named.get(str(int(held.last_id) + 1)) in (TENANT, GLOBAL) or last_row > held.last_row
         if is_behind or last_relation > held.last_relation:
             yield self._problem("counters", "tenant", "a counter is behind the ids already given", _REINDEX)
 

@@ -1,4 +1,4 @@
-"""WHO may come in, and what was done? Keys by their hashes, the audit, and the settings of a tenant."""
+"""WHICH keys are valid, and what was done? Keys by their hashes, the audit, and the settings of a tenant."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace

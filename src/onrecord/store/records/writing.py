@@ -293,9 +293,7 @@ class SqlWriting(SqlReading):
             )
         self._changed = True
         id = ids.address(memory.id).id if memory.id else self._next_id()
-        if audience_of(memory) in (TENANT, GLOBAL):
-            # The next number would tell everyone of one that was chosen for a few.
-            self._counters.note_id(id)
+        self._count_past(id, memory)
         place = RowPlace(self._counters.tenant, self._counters.next_row(), change.at)
         added = replace(memory, tenant=self._home, id=ids.spell(self._home, id), version=1, place=place)
         record = record_of(added)
@@ -311,8 +309,13 @@ class SqlWriting(SqlReading):
         self._note(change, added.id)
         return added
 
+    def _count_past(self, id: str, memory: Memory) -> None:
+        """Let numbers go on after one that was chosen for everyone: the next would tell of one that was chosen for a few."""
+        if audience_of(memory) in (TENANT, GLOBAL):
+            self._counters.note_id(id)
+
     def _next_id(self) -> str:
-        """The next number that nobody chose before; chosen numbers far ahead are skipped when it gets there."""
+        """The next number that nobody chose before; those far ahead, and those of a few, are skipped when it gets there."""
         while self._is_taken(id := self._counters.next_id()):
             pass
         if len(id) > ID_CHARACTERS:
@@ -344,7 +347,10 @@ class SqlWriting(SqlReading):
         changed = replace(after, version=before.version + 1, place=place)
         collection = self._collection.number
         record, key = record_of(changed), (place.tenant, collection, place.row)
-        row = present_row(changed, place, collection, ids.address(before.id).id, record)
+        id = ids.address(before.id).id
+        if place.tenant == self._counters.tenant:
+            self._count_past(id, changed)
+        row = present_row(changed, place, collection, id, record)
         self._run(self._transaction.statements.change_memory, (*row[len(key) :], *key))
         closed = microseconds_of(place.recorded_at)
         self._run(self._transaction.statements.close_version, (closed, *key, before.version))

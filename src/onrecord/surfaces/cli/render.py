@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from onrecord.access.auditing import Audited
     from onrecord.access.keys import CreatedKey, ListedKeys
     from onrecord.access.tenants import ErasedTenant, ListedTenants
+    from onrecord.care.dismissing import Dismissed
     from onrecord.care.doctor import Examined
     from onrecord.care.embedding import EmbeddedMissing
     from onrecord.care.export import Exported
     from onrecord.care.importing import Imported
+    from onrecord.care.reassigning import Reassigned
     from onrecord.care.renaming import AcceptedRenames, ListedRenames
     from onrecord.care.status import FailedJobs, StoreStatus, TenantStatus
     from onrecord.catalog.impact import Impacted
@@ -353,7 +355,7 @@ def _(answer: "Shown") -> Iterator[Part]:
 def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
     until = _minute(memory.valid_to) or "now"
     reason = f" ({memory.status_reason})" if memory.status_reason else ""
-    room = next(filter(None, (memory.persona, memory.system)), "")
+    placed_in = next(filter(None, (memory.persona, memory.system)), "")
     shown = {
         "kind": f"{memory.kind} ({memory.dimension})",
         "hint": memory.hint,
@@ -362,7 +364,7 @@ def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
         "category": memory.category,
         "confidence": memory.confidence,
         "source": memory.source,
-        "scope": f"{memory.scope} {room}".strip(),
+        "scope": f"{memory.scope} {placed_in}".strip(),
         "owner": memory.owner,
         "written": f"by {memory.author} ({memory.origin})",
         "approved": memory.approved_by and f"by {memory.approved_by}, {_minute(memory.approved_at)}",
@@ -446,6 +448,8 @@ def _changeset(changeset: "Changeset") -> Iterator[Part]:
         f"Changeset {changeset.id} of {changeset.entity}: {changeset.state}, by {changeset.by} "
         f"{_minute(changeset.at)}" + (f", from {from_ids}" if from_ids else "")
     )
+    if changeset.ended_reason:
+        yield f"  {changeset.state}: {changeset.ended_reason}"
     for each in changeset.changes:
         yield f"  {_edit(each.edit)}  (before: {_value(each.before)})" + (
             f"; {each.note}" if each.note else ""
@@ -866,6 +870,20 @@ def _(answer: "Reviewed") -> Iterator[Part]:
         yield f"Reason: {memory.status_reason}"
     if answer.restored:
         yield "Brought back: " + ", ".join(f"#{id}" for id in answer.restored)
+
+
+@_shows
+def _(answer: "Reassigned") -> Iterator[Part]:
+    number = f"{answer.memories} {'memory' if answer.memories == 1 else 'memories'}"
+    verb = "would be" if answer.dry_run else "was" if answer.memories == 1 else "were"
+    yield f"{number} {verb} given to {answer.to}."
+    if answer.left:
+        yield f"{answer.left} of a session stay with their conversation."
+
+
+@_shows
+def _(answer: "Dismissed") -> Iterator[Part]:
+    yield f"Forgot {answer.jobs} {'job' if answer.jobs == 1 else 'jobs'} that {'was' if answer.jobs == 1 else 'were'} given up."
 
 
 @_shows

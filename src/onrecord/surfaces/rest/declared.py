@@ -112,7 +112,7 @@ class _FaceEndpoint:
         try:
             if route is None:
                 raise Refusal(NO_METHOD, f"Allowed here: {self._allowed}.", {"allow": self._allowed})
-            await self._runner.meet(request)
+            await self._runner.authenticate_large(request)
             body = await read_body(request, route.most_bytes)
             # Only whoever is let in is told what is wrong with it.
             return await self._runner.call(request, lambda door: self._act(route, door, request, body))

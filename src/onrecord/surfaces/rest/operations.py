@@ -69,7 +69,7 @@ class OperationHandler:
         self._several = {name: read for name, read in several.items() if read is not None}
 
     async def respond(self, request: Request, send: Send) -> None:
-        await self.runner.meet(request)
+        await self.runner.authenticate_large(request)
         body = await read_body(request, self._most) if self.has_body else b""
         response = await self.runner.run(
             self.answer, request, body, by=request, slow=self.is_slow, reads=self.reads
