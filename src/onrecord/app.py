@@ -8,11 +8,12 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from onrecord.config import Config, load, read_number, read_several
+from onrecord.config import Config, load, read_choice, read_number, read_several
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
 from onrecord.operation import Progress, Terms
+from onrecord.providers.advising import NO_ADVISORS, Advisor
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
 from onrecord.remember.scrub import scrub_memory
@@ -56,8 +57,9 @@ def connect(
         db=None if db is None else str(db), embedder=embedder if isinstance(embedder, str) else None
     )
     embedders = _embedders(config, None if isinstance(embedder, str) else embedder)
+    advisor = _advisor(config)
     store = _open_store(config, clock, create=create)
-    return OnRecord(
+    door = OnRecord(
         store,
         caller or local_caller(config),
         clock=clock,
@@ -66,6 +68,8 @@ def connect(
         turns=_turns(config),
         terms=Terms(audit_kept=_audit_kept(config)),
     )
+    door.advisor = advisor(store)
+    return door
 
 
 def connect_async(
@@ -110,6 +114,7 @@ class ServerParts:
     def close(self) -> None:
         self.authenticator.close()
         self.throttle.close()
+        self.door.advisor.close()
         self.store.close()
 
 
@@ -140,6 +145,7 @@ def open_server_parts(
     )
     grants = open_grants(config.grants, trusted_proxies=config.trusted_proxies)
     embedders = _embedders(config, embedder)
+    advisor = _advisor(config)
     store = _open_store(config, clock)
     owner = local_caller(config)
     authenticator = Authenticator(
@@ -158,6 +164,7 @@ def open_server_parts(
         turns=_turns(config),
         terms=terms_of(config),
     )
+    door.advisor = advisor(store)
     throttle = Throttle(
         per_minute or None,
         of_key=authenticator.per_minute,
@@ -203,6 +210,37 @@ def _embedders(config: Config, own: Embedder | None) -> OpenedEmbedders:
         timeout=config.embedder_timeout,
     )
     return OpenedEmbedders(open_embedder(config.embedder, options) if own is None else guarded(own), options)
+
+
+def _advisor(config: Config) -> Callable[[Store], Advisor]:
+    """Opens whoever is configured to give advice on a store; nothing of it is loaded where nobody is. The settings are
+    read before the store is opened.
+    """
+    if config.advisor.strip() == "none":
+        return lambda store: NO_ADVISORS
+    from onrecord.advisor.opened import OpenedAdvisor
+    from onrecord.advisor.policy import PolicyTexts, read_policy
+
+    read_choice("advisor_texts", config.advisor_texts)
+    policy = read_policy(
+        PolicyTexts(
+            advisor=config.advisor,
+            models=config.advisor_models,
+            url=config.advisor_url,
+            key=config.advisor_key,
+            key_file=config.advisor_key_file,
+            form=config.advisor_form,
+            timeout=config.advisor_timeout,
+            at_once=config.advisor_at_once,
+            calls_per_day=config.advisor_calls_per_day,
+            calls_per_agent=config.advisor_calls_per_agent,
+            dollars_per_day=config.advisor_dollars_per_day,
+            dollars_per_agent=config.advisor_dollars_per_agent,
+            prices=config.advisor_prices,
+            keeps_texts=config.advisor_texts,
+        )
+    )
+    return lambda store: OpenedAdvisor(store, policy)
 
 
 def local_caller(config: Config) -> Caller:

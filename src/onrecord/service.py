@@ -12,6 +12,7 @@ from onrecord.errors import Forbidden
 from onrecord.model.caller import Caller
 from onrecord.model.request import Request
 from onrecord.operation import Call, IdempotentRequest, Operation, Progress, Terms, build_request
+from onrecord.providers.advising import NO_ADVISORS, Advisor
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
 from onrecord.told_buffer import ToldBuffer
@@ -46,6 +47,8 @@ class OnRecord(Door):
         self._told = ToldBuffer()
         self._terms = terms
         self._embedders = embedders
+        #: Who gives advice; whoever opens the store sets it.
+        self.advisor: Advisor = NO_ADVISORS
         self.caller = caller
         self._clock = clock
         self._progress = progress
@@ -77,6 +80,7 @@ class OnRecord(Door):
             now=self._clock(),
             store=self._store,
             embedders=self._embedders,
+            advisor=self.advisor,
             turns=self._turns,
             told=self._told,
             terms=self._terms,
@@ -114,6 +118,7 @@ class OnRecord(Door):
         return self._store.location
 
     def close(self) -> None:
+        self.advisor.close()
         self._store.close()
 
     def __enter__(self) -> Self:
