@@ -51,10 +51,10 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
     return replace(draft, superseded=tuple(old.id for old in olds))
 
 
-def end_by(writing: Writing, new: Memory, old: Memory, change: Change) -> None:
-    """Retire a memory that another one replaces."""
+def end_by(writing: Writing, new: Memory, old: Memory, change: Change, how: str = "") -> None:
+    """Retire a memory that another one replaces; `how` is added to the reason."""
     writing.relate(new, "supersedes", old, change)
-    end(writing, old, "superseded", new.valid_from, superseded_by(new), change)
+    end(writing, old, "superseded", new.valid_from, superseded_by(new) + how, change)
 
 
 def superseded_by(new: Memory) -> str:
