@@ -29,6 +29,8 @@ FEATURES: Final = {
     "onrecord.recall.subjects": ("search",),
     "onrecord.catalog.operations": ("entities", "inspect", "drop_entity", "prioritise"),
     "onrecord.remember.review": ("approve", "reject"),
+    "onrecord.remember.judge": ("judge",),
+    "onrecord.remember.extract": ("extract",),
     "onrecord.review.planning": ("plan",),
     "onrecord.review.applying": ("apply",),
     "onrecord.review.rolling_back": ("roll_back",),

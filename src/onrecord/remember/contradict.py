@@ -22,9 +22,9 @@ from onrecord.store.ports.records import Writing
 if TYPE_CHECKING:
     from onrecord.remember.remember import Remember, Remembered
 
-#: How many of the nearest an advisor looks at.
+#: How many of the nearest an advisor looks at, and among how many they are looked for.
 NEAREST: Final = 5
-_LOOKED_FOR: Final = 25
+LOOKED_FOR: Final = 25
 _QUESTION_CHARACTERS: Final = 1_000
 
 
@@ -72,7 +72,7 @@ def nearest_to(call: Call, new: Memory) -> list[Memory]:
     question = new.title if new.has_own_title else new.content
     asked = Recall(
         question[:_QUESTION_CHARACTERS],
-        limit=_LOOKED_FOR,
+        limit=LOOKED_FOR,
         only_kinds=(new.kind,),
         min_relevance=0.0,
         times="off",
@@ -85,10 +85,15 @@ def nearest_to(call: Call, new: Memory) -> list[Memory]:
 
 def _is_for_the_same(user: str, new: Memory, old: Memory) -> bool:
     audience = (new.tenant, new.scope, new.persona, new.system)
-    if audience != (old.tenant, old.scope, old.persona, old.system) or not old.is_live:
-        return False
-    # An admin sees what others keep for themselves; it is not sent anywhere for a save.
-    return old.scope in SHARED_SCOPES or old.owner == user
+    is_same = audience == (old.tenant, old.scope, old.persona, old.system)
+    return is_same and old.is_live and may_be_shown(user, old)
+
+
+def may_be_shown(user: str, memory: Memory) -> bool:
+    """Whether an advisor may see a memory for this user's sake: an admin sees what others keep for themselves, which is
+    not sent anywhere.
+    """
+    return memory.scope in SHARED_SCOPES or memory.owner == user
 
 
 def _end(call: Call, new: Memory, flagged: Sequence[Memory], advised: Advised) -> _Ended:
