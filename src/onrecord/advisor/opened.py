@@ -59,7 +59,7 @@ class OpenedAdvisor:
         except NoAdvice as problem:
             return replace(advised, note=str(problem))
         text = shown(task, input)
-        advised = replace(advised, model=str(name))
+        advised = replace(advised, model=str(name), shown=tuple(each.id for each in input.candidates))
         key = _fingerprint(by, advised, text)
         if (known := self._remembered.get(key)) is not None:
             return known

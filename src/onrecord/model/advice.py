@@ -30,13 +30,14 @@ class Advised(Answer):
     """What became of one question to an advisor.
 
     `applied` says whether the answer took it into account; if not, `note` says why, and the answer is what it would be
-    without an advisor. `said` is what was taken of its reply: paraphrases, ids in their order, tags or facts. `prompt`
-    is the prompt with its version. Tokens and `cost`, in dollars, are those of the call; a repeated question costs nothing.
+    without an advisor. `shown` are the ids of the candidates that it saw, and `said` is what was taken of its reply:
+    paraphrases, ids in their order, tags or facts. `prompt` is the prompt with its version. Tokens and `cost`, in dollars, are those of the call; a repeated question costs nothing.
     """
 
     task: Task
     model: str
     applied: bool
+    shown: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     verdict: Verdict | None = None
     why: str | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from onrecord.model.advice import RerankWhen
+from onrecord.model import advice
 
 Encoding = Literal["text", "base64"]
 ScratchpadKind = Literal["agent", "shared"]
@@ -100,7 +100,7 @@ class AgentSettings:
     expand: str | None = None
     rerank: str | None = None
     rerank_fine: str | None = None
-    rerank_when: RerankWhen | None = None
+    rerank_when: advice.RerankWhen | None = None
     auto_tag: str | None = None
     auto_supersede: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
