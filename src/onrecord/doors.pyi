@@ -493,6 +493,8 @@ class Door:
         role: Role = ...,
         metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
+        extract: str | None = ...,
+        agent: str | None = ...,
     ) -> NotedTurn:
         """Keep a turn of a conversation for a while: the last few, in memory alone, gone when the process ends."""
         ...
@@ -1223,6 +1225,8 @@ class AsyncDoor:
         role: Role = ...,
         metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
+        extract: str | None = ...,
+        agent: str | None = ...,
     ) -> NotedTurn:
         """Keep a turn of a conversation for a while: the last few, in memory alone, gone when the process ends."""
         ...

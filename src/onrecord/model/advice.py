@@ -48,6 +48,25 @@ class Advised(Answer):
     tokens_out: int = 0
     cost: float = 0.0
 
+    def told(self) -> str:
+        """One line about it, for a person or an agent."""
+        if not self.applied:
+            return f"No advice ({self.task}): {self.note}"
+        listed = ", ".join(f"#{id}" for id in self.said)
+        if self.task == "expand":
+            return "Also searched: " + " | ".join(f"'{each}'" for each in self.said)
+        if self.task in ("rerank", "rerank_fine"):
+            return f"Put in order by {self.model}."
+        if self.task == "tag":
+            return f"Tagged by {self.model}: {', '.join(self.said) or 'nothing'}"
+        if self.task == "supersede":
+            return f"Contradicted, as {self.model} thinks: {listed or 'nothing'}"
+        return f"Read by {self.model}."
+
+    def took(self) -> str:
+        """What it took: time, tokens and dollars."""
+        return f"{self.ms:.0f} ms, {self.tokens_in} + {self.tokens_out} tokens, ${self.cost:.5f}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
