@@ -267,8 +267,11 @@ def test_an_old_store_has_the_tables_of_a_new_one(
     assert _without_schema(have) == _without_schema(want)
 
 
+#: What step 14 adds.
+_BEFORE_ADVICE = ("DROP TABLE advice_usage", "ALTER TABLE tenant_settings DROP COLUMN advice")
 #: What step 9 adds.
 _BEFORE_CHANGESETS = (
+    *_BEFORE_ADVICE,
     "DROP TABLE changesets",
     *(
         f"ALTER TABLE {table} DROP COLUMN {column}"

@@ -16,7 +16,7 @@ from onrecord.model.advice import TASKS, VERDICTS, AdviceInput, Task, Verdict
 from onrecord.model.unseen import is_unseen
 from onrecord.providers.advising import NoAdvice
 from onrecord.providers.scrubber import scrub
-from onrecord.text import document_words
+from onrecord.text import document_words, question_terms
 
 #: How many paraphrases, tags and facts are taken at most, and how long each may be.
 PARAPHRASES: Final = 2
@@ -132,7 +132,8 @@ def _facts(reply: Reply, sent: AdviceInput) -> Taken:
     kept = []
     for text in _texts(reply, "facts"):
         fact = scrub(text).text
-        about = _words(fact) - _OF_THE_SPEAKER
+        # Small words say nothing of where it comes from.
+        about = {token.term for token in question_terms(fact)} - _OF_THE_SPEAKER
         is_said = bool(about) and len(about & words) >= _GROUNDED * len(about)
         if _is_plain(fact, _FACT_CHARACTERS, spoken) and is_said and _folded(fact) not in known:
             known.add(_folded(fact))

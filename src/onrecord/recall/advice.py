@@ -5,7 +5,7 @@ Neither holds a connection. Where there is no advice, the answer is what it woul
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from onrecord.model.advice import NO, YES, AdviceInput, Advised, Candidate, RerankWhen, Standing, Task
 from onrecord.model.memory import Memory
@@ -16,6 +16,7 @@ from onrecord.recall.draft import replace as with_changes
 from onrecord.recall.fusion import by_rank
 from onrecord.recall.sharing import with_texts
 from onrecord.store.ports.index import Found, Key
+from onrecord.workspace.agents import paying_agent
 
 if TYPE_CHECKING:
     from onrecord.recall.recall import Recall
@@ -40,6 +41,8 @@ class Wishes:
     rerank: str = NO
     rerank_fine: str = NO
     when: RerankWhen = "always"
+    #: The agent that pays for it.
+    agent: str | None = None
 
     @property
     def reorders(self) -> bool:
@@ -56,6 +59,7 @@ def wishes_of(call: Call, ask: "Recall") -> Wishes:
     )
     if not call.advisor.is_there or not ask.question.strip():
         return asked
+    asked = replace(asked, agent=paying_agent(call, ask.agent))
     standing = standing_advice(call)
     if ask.expand is None and "expand" in standing:
         asked = replace(asked, expand=YES)
@@ -76,7 +80,7 @@ def in_other_words(call: Call, ask: "Recall", wishes: Wishes) -> tuple[tuple[str
     if not is_wanted(wishes.expand):
         return (ask.question,), ()
     shown = AdviceInput(texts=(("question", ask.question),))
-    advised = call.advise("expand", shown, wishes.expand, ask.agent)
+    advised = call.advise("expand", shown, wishes.expand, wishes.agent)
     return (ask.question, *advised.said), (advised,)
 
 
@@ -161,10 +165,10 @@ def reordered(call: Call, draft: RecallDraft, wishes: Wishes) -> tuple[RecallDra
     pool = [key for key in pool_of(draft) if key in draft.read]
     order = pool
     if len(pool) > 1 and is_wanted(wishes.rerank):
-        order, advised = _ordered(call, draft, order, "rerank", wishes.rerank)
+        order, advised = _ordered(call, draft, order, "rerank", wishes)
         told.append(advised)
     if len(pool) > 1 and is_wanted(wishes.rerank_fine):
-        head, advised = _ordered(call, draft, order[:FINE], "rerank_fine", wishes.rerank_fine)
+        head, advised = _ordered(call, draft, order[:FINE], "rerank_fine", wishes)
         order = [*head, *order[FINE:]]
         told.append(advised)
     if order == pool:
@@ -177,7 +181,11 @@ def reordered(call: Call, draft: RecallDraft, wishes: Wishes) -> tuple[RecallDra
 
 
 def _ordered(
-    call: Call, draft: RecallDraft, keys: Sequence[Key], task: Task, model: str
+    call: Call,
+    draft: RecallDraft,
+    keys: Sequence[Key],
+    task: Literal["rerank", "rerank_fine"],
+    wishes: Wishes,
 ) -> tuple[list[Key], Advised]:
     """The keys in the order of the reply; those that it does not name keep theirs, after the named."""
     by_id = {draft.read[key].id: key for key in keys}
@@ -185,7 +193,8 @@ def _ordered(
         texts=(("question", draft.ask.question),),
         candidates=tuple(candidate_of(draft.read[key]) for key in keys),
     )
-    advised = call.advise(task, shown, model, draft.ask.agent)
+    model = wishes.rerank if task == "rerank" else wishes.rerank_fine
+    advised = call.advise(task, shown, model, wishes.agent)
     named = [by_id[id] for id in advised.said]
     return [*named, *(key for key in keys if key not in set(named))], advised
 

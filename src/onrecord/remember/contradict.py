@@ -18,6 +18,7 @@ from onrecord.recall.recall import Recall, recall
 from onrecord.remember.propose import Proposer, propose_end
 from onrecord.remember.supersede import end_by, superseded_by
 from onrecord.store.ports.records import Writing
+from onrecord.workspace.agents import paying_agent
 
 if TYPE_CHECKING:
     from onrecord.remember.remember import Remember, Remembered
@@ -50,7 +51,7 @@ def end_contradicted(call: Call, ask: "Remember", saved: "Remembered") -> "Remem
         return saved
     candidates = tuple(map(candidate_of, olds))
     shown = AdviceInput(texts=(("new note", f"{new.title}\n{new.content}"),), candidates=candidates)
-    advised = call.advise("supersede", shown, model, ask.agent)
+    advised = call.advise("supersede", shown, model, paying_agent(call, ask.agent))
     flagged = [old for old in olds if old.id in advised.said]
     ended = _Ended((), ())
     if flagged:

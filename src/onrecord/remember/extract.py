@@ -25,6 +25,7 @@ from onrecord.remember.remember import Remember, remember
 from onrecord.remember.tag import with_mark
 from onrecord.text.spoken import said_by_themselves
 from onrecord.text.wording import is_same_wording
+from onrecord.workspace.agents import paying_agent
 
 #: The mark of a fact that nobody wrote down themselves.
 SOURCE: Final = "auto_extracted"
@@ -105,7 +106,7 @@ def _extracted(call: Call, ask: Extract) -> Extracted:
     if ask.advisor == NO:
         return Extracted(facts=(), advice=(_unasked("the request wants none"),))
     shown = AdviceInput(texts=tuple((who, text) for who, text in texts.items() if text))
-    advised = call.advise("extract", shown, ask.advisor or YES, ask.agent)
+    advised = call.advise("extract", shown, ask.advisor or YES, paying_agent(call, ask.agent))
     facts, failures = list[ExtractedFact](), list[str]()
     for text in advised.said:
         try:

@@ -45,7 +45,7 @@ from onrecord.remember.tag import tag
 from onrecord.remember.trial import tried
 from onrecord.remember.within_limits import within_limits
 from onrecord.store.ports.records import Writing
-from onrecord.workspace.agents import settings_of
+from onrecord.workspace.agents import paying_agent, settings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,8 @@ def _for_tags(call: Call, ask: Remember) -> Callable[[AdviceInput], Advised] | N
     model = ask.auto_tag
     if model is None or not is_wanted(model) or ask.dry_run:
         return None
-    return lambda shown: call.advise("tag", shown, model, ask.agent)
+    agent = paying_agent(call, ask.agent)
+    return lambda shown: call.advise("tag", shown, model, agent)
 
 
 def _timed(step: Callable[..., SaveDraft], trace: list[Note], *arguments: Any) -> SaveDraft:

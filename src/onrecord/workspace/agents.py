@@ -156,6 +156,14 @@ def settings_of(call: Call, agent: str) -> AgentSettings:
     return _DEFAULT if found is None or not _is_open(call.caller, found.users) else found.settings
 
 
+def paying_agent(call: Call, agent: str | None) -> str | None:
+    """The agent whose budget an advisor is asked from: only those who use an agent spend what is its."""
+    if agent is None or not call.advisor.is_there:
+        return agent
+    with call.reading() as reading:
+        return agent if _may_use(call.caller, reading.workspace, agent) else None
+
+
 @operation("write", "memory.manage", "PUT /workspace/agent-users/{agent}", "agents share", begins=True)
 def share_agent(call: Call, ask: ShareAgent) -> SharedAgent:
     call.caller.require_person("Sharing an agent")

@@ -674,7 +674,6 @@ def _(answer: "StoreStatus") -> Iterator[Part]:
 def _advisor(answer: "StoreStatus") -> Iterator[Part]:
     state = answer.advisor
     if state is None:
-        yield "Advisor: none"
         return
     yield f"Advisor: {', '.join(each.model for each in state.models)}; {state.busy} of {state.at_once} places are in use."
     yield from (f"Not asked now: {each.paused}" for each in state.models if each.paused)
