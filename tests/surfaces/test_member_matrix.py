@@ -203,6 +203,7 @@ SOME: Final = ("there", "user", "pending")
 ALIKE: Final = frozenset(
     {
         "entities",
+        "judge",
         "plan",
         "changesets",
         "list_keys",

@@ -120,7 +120,6 @@ STORY: tuple[Call, ...] = (
     ("judge", {"id": "2"}),
     ("judge", {"id": "nowhere"}),
     ("extract", {"user_turn": "I work from Lisbon.", "assistant_turn": "Nice.", "scope": "tenant"}),
-    ("extract", {"user_turn": "I work from Lisbon.", "conversation": None}),
     ("recall", {"question": "revenue", "limit": 1, "expand": "yes", "rerank": "yes", "rerank_when": "close"}),
     ("approve", {"id": "2"}),
     ("reject", {"id": "2", "reason": "No."}),
