@@ -423,6 +423,7 @@ class Door:
         turn: str | None = ...,
         advisor: str | None = ...,
         agent: str | None = ...,
+        later: bool = ...,
         review: bool = ...,
     ) -> Extracted:
         """Save the facts that an advisor finds in a turn of a conversation; what is known already is not saved again."""
@@ -494,6 +495,7 @@ class Door:
         metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
         extract: str | None = ...,
+        extract_later: bool = ...,
         agent: str | None = ...,
     ) -> NotedTurn:
         """Keep a turn of a conversation for a while: the last few, in memory alone, gone when the process ends."""
@@ -1155,6 +1157,7 @@ class AsyncDoor:
         turn: str | None = ...,
         advisor: str | None = ...,
         agent: str | None = ...,
+        later: bool = ...,
         review: bool = ...,
     ) -> Extracted:
         """Save the facts that an advisor finds in a turn of a conversation; what is known already is not saved again."""
@@ -1226,6 +1229,7 @@ class AsyncDoor:
         metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
         extract: str | None = ...,
+        extract_later: bool = ...,
         agent: str | None = ...,
     ) -> NotedTurn:
         """Keep a turn of a conversation for a while: the last few, in memory alone, gone when the process ends."""

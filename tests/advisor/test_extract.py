@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -48,6 +49,28 @@ def test_the_facts_of_a_turn_are_saved_once_each_with_where_they_came_from(
     for reply in (Fails(400), Says("not JSON"), as_json([]), as_json({"facts": [1, None, " ", {"a": 1}]})):
         model.script = lambda body, reply=reply: reply
         assert door.extract(f"{TURN} {reply!r}"[:200], conversation="abc").facts == ()
+
+
+def test_facts_may_be_found_after_the_answer(advised: Open, model: ScriptedModel) -> None:
+    door = advised()
+    may_go_on = Event()
+
+    def facts(body: dict) -> object:
+        may_go_on.wait(60)
+        return as_json({"facts": FACTS})
+
+    model.script = by_task(extract=facts)
+    done = door.extract(TURN, scope="tenant", later=True)
+    assert (done.facts, done.advice[0].note) == ((), "it is asked later")
+    talk = door.as_caller(door.caller.inside("talk"))
+    talk.note_turn(TURN)
+    talk.note_turn(ANSWER, role="assistant", extract="yes", extract_later=True)
+    assert door.browse().memories == ()
+    assert door.status().advisor.waiting >= 1
+    may_go_on.set()
+    door.advisor.close()  # waits for what was put off
+    assert {memory.content for memory in door.browse().memories} == set(FACTS)
+    assert len(model.asked) == 2
 
 
 def test_only_what_the_two_said_themselves_is_read_and_only_that_is_believed(

@@ -13,6 +13,7 @@ from typing import Final
 
 from onrecord.advisor.asking import ModelName, Models, Question, Told
 from onrecord.advisor.budget import Account
+from onrecord.advisor.later import Later
 from onrecord.advisor.policy import Policy
 from onrecord.advisor.showing import shown
 from onrecord.advisor.tasks import REPLY_TOKENS, SHAPES, prompt_of, read_reply
@@ -27,6 +28,8 @@ _LOG: Final = logging.getLogger(__name__)
 _REMEMBERED: Final = 256
 _PATIENCE: Final = 3
 _PAUSE_S: Final = 30.0
+#: How long the end of a process waits for what was put off.
+_CLOSING_S: Final = 10.0
 
 
 class OpenedAdvisor:
@@ -50,6 +53,7 @@ class OpenedAdvisor:
         self._lock = Lock()
         self._busy = self._looked = self._asked = 0
         self._listeners: list[Callable[[Advised], None]] = []
+        self._later = Later()
 
     def advise(self, task: Task, input: AdviceInput, by: Asker, model: str = YES) -> Advised:
         prompt = prompt_of(task)
@@ -144,6 +148,7 @@ class OpenedAdvisor:
             calls_per_agent=limits.calls_per_agent,
             dollars_per_day=_dollars(limits.micros_per_day),
             dollars_per_agent=_dollars(limits.micros_per_agent),
+            waiting=self._later.waiting,
             looked_at=looked,
             asked=asked,
         )
@@ -155,7 +160,11 @@ class OpenedAdvisor:
         )
 
     def close(self) -> None:
+        self._later.close(_CLOSING_S)
         self._models.close()
+
+    def later(self, work: Callable[[], object]) -> bool:
+        return self._later.add(work)
 
     def listen(self, heard: Callable[[Advised], None]) -> None:
         self._listeners.append(heard)

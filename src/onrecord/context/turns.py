@@ -40,6 +40,7 @@ class NoteTurn(Request):
         "such turn: yes, no, or one of the models that are configured.",
         None,
     )
+    extract_later: bool = ask(rules.FLAG, "Answer at once, and find those facts afterwards.", False)
     agent: str | None = ask(OrNone(AGENT_NAME), "The agent that facts are extracted for.", None)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
@@ -121,7 +122,14 @@ def _extracted(call: Call, ask: NoteTurn, kept: Sequence[Turn]) -> Extracted:
             asked.insert(0, turn.content)
     whole = "\n\n".join(asked)[-limits.CONTENT_BYTES :]
     return extract(
-        call, Extract(whole, assistant_turn=kept[-1].content, advisor=ask.extract, agent=ask.agent)
+        call,
+        Extract(
+            whole,
+            assistant_turn=kept[-1].content,
+            advisor=ask.extract,
+            agent=ask.agent,
+            later=ask.extract_later,
+        ),
     )
 
 

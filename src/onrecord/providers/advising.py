@@ -47,6 +47,8 @@ class AdvisorState(Answer):
     models: tuple[ModelState, ...]
     at_once: int
     busy: int
+    #: How much was put off and waits in this process.
+    waiting: int = 0
     calls_per_day: int | None = None
     calls_per_agent: int | None = None
     dollars_per_day: float | None = None
@@ -77,6 +79,9 @@ class Advisor(Protocol):
     def listen(self, heard: Callable[[Advised], None]) -> None:
         """Tell of every call from now on."""
 
+    def later(self, work: Callable[[], object]) -> bool:
+        """Do work that asks it once nobody waits for it; False if it cannot be put off."""
+
     def close(self) -> None:
         """Close its connections."""
 
@@ -95,6 +100,9 @@ class _NoAdvisor:
 
     def listen(self, heard: Callable[[Advised], None]) -> None:
         """There is nothing to tell."""
+
+    def later(self, work: Callable[[], object]) -> bool:
+        return False
 
     def close(self) -> None:
         """There is none."""

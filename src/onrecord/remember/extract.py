@@ -30,6 +30,7 @@ from onrecord.workspace.agents import paying_agent
 #: The mark of a fact that nobody wrote down themselves.
 SOURCE: Final = "auto_extracted"
 _NOTHING_SAID: Final = "nothing was said that could be read: the turn holds only what programs put into it"
+_PUT_OFF: Final = "it is asked later"
 _COMPARED: Final = 5
 
 
@@ -50,6 +51,9 @@ class Extract(Request):
         ADVISED, "Which of the configured models to ask; the usual one when left out.", None
     )
     agent: str | None = ask(OrNone(AGENT_NAME), "The agent that this is asked for.", None)
+    later: bool = ask(
+        rules.FLAG, "Answer at once, and find the facts afterwards: as long as this process runs.", False
+    )
     review: bool = ask(rules.FLAG, "Let the facts wait until a person who reviews has approved them.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
@@ -92,7 +96,9 @@ def extract(call: Call, ask: Extract) -> Extracted:
     caller = call.caller
     if caller.conversation is None and ask.conversation is not None:
         caller = caller.inside(ask.conversation)
-    done = _extracted(replace(call, once=None, caller=caller), ask)
+    apart = replace(call, once=None, caller=caller)
+    is_put_off = ask.later and call.advisor.later(lambda: _extracted(apart, ask))
+    done = Extracted(facts=(), advice=(_unasked(_PUT_OFF),)) if is_put_off else _extracted(apart, ask)
     if call.once is None:
         return done
     with call.writing() as writing:
