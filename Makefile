@@ -17,11 +17,13 @@ help: ## Show what can be made
 demo: $(VENV)/core ## Remember, recall and travel in time on one SQLite file
 	$(BIN)/python examples/demo.py
 
-# What is compiled, and what the tests' assertions become, is kept from one run to the next, and not beside the source.
+# What is compiled, what the tests' assertions become and what the embedder made of their texts is kept from one run to
+# the next, and not beside the source.
 # The types are looked at beside the tests, one of which waits now and then; what they say is told at the end.
 test: style $(VENV)/dbt/ready ## Run every check and every test, on SQLite and on a real PostgreSQL
 	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
 	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(abspath $(VENV))/compiled \
+	ONRECORD_TEST_VECTORS=$(abspath $(VENV))/vectors \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal; tests=$$?; \
 	wait $$types; typed=$$?; cat $(VENV)/types.txt; [ $$tests -eq 0 ] && [ $$typed -eq 0 ]
 

@@ -39,6 +39,7 @@ from onrecord import connect
 from onrecord.care import lines
 from onrecord.catalog.extraction import read_without_catalog
 from onrecord.catalog.formulas import mentions_in_filter
+from onrecord.catalog.held_catalog import HeldCatalog
 from onrecord.catalog.inspection import as_markdown
 from onrecord.catalog.mentions import mentions
 from onrecord.catalog.resolution import resolve_leniently
@@ -61,14 +62,14 @@ from onrecord.remember.remember import Remember
 from onrecord.store.yaml.document import read_document
 from onrecord.store.yaml.rendering import render
 from onrecord.surfaces.rest import bodies
-from onrecord.testing.catalog_fixture import MODELS, HeldCatalog
+from onrecord.testing.catalog_fixture import MODELS
 from onrecord.text import question_terms
 from onrecord.text.analyzer import document_words, identifiers
 from onrecord.text.intents import read_intents
 from onrecord.text.names import names_in
 from onrecord.text.times import read_times
 from onrecord.text.transcripts import turns_of
-from onrecord.yaml_reader import Broken, located, parse
+from onrecord.yaml_reader import UnreadableYaml, located, parse
 
 _SMALLEST = 4 * 1024
 #: Above this an input that doubles costs more than twice as much; the rest is how unevenly a machine runs.
@@ -322,7 +323,7 @@ def _growth(size: int, took: float, larger: int, longer: float) -> float:
 def measure(attack: Attack, most: int) -> Measured:
     seconds: dict[int, float] = {}
     size = _SMALLEST
-    with suppress(OnRecordError, ValueError, Broken, RecursionError):
+    with suppress(OnRecordError, ValueError, UnreadableYaml, RecursionError):
         attack.act(attack.make(_SMALLEST))
     while size <= most:
         given = attack.make(size)
@@ -341,7 +342,7 @@ def _times(attack: Attack, given: Any) -> Iterator[float]:
         gc.disable()
         began = time.process_time()
         # To refuse is an answer as well.
-        with suppress(OnRecordError, ValueError, Broken, RecursionError):
+        with suppress(OnRecordError, ValueError, UnreadableYaml, RecursionError):
             attack.act(given)
         took = time.process_time() - began
         gc.enable()

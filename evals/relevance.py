@@ -29,8 +29,8 @@ import numpy as np
 from onrecord import connect
 from onrecord.config import load
 from onrecord.evaluation.data import Haystack, Question, Task, read_task, tasks_in
+from onrecord.evaluation.methods import SaveContext, ThroughRecall, askable
 from onrecord.evaluation.unanswerable import unanswerable
-from onrecord.evaluation.ways import Saving, ThroughRecall, askable
 from onrecord.providers.embedding import Calibration
 from onrecord.providers.opening import open_embedder
 from onrecord.recall import recall as pipeline
@@ -209,7 +209,7 @@ def _stores(task: Task, folder: Path) -> Iterator[tuple[Haystack, OnRecord, Mapp
         for number, haystack in enumerate(task.haystacks, 1):
             here = door.as_caller(replace(door.caller, tenant=f"eval-{number}", conversation=None))
             if haystack.name not in known:
-                saving = Saving(now=datetime.now(UTC), notices=Counter(), saved=lambda: None)
+                saving = SaveContext(now=datetime.now(UTC), notices=Counter(), saved=lambda: None)
                 known[haystack.name] = dict(ThroughRecall().save(here, haystack, saving).memories)
                 here.embed_missing()
                 kept.write_text(json.dumps(known))

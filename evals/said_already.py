@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from onrecord.providers.e5 import E5
 from onrecord.providers.embedding import Embedder, likeness_of
-from onrecord.remember.alike import TOLD_FROM, is_same_text
+from onrecord.remember.alike import LISTED_FROM, is_same_text
 
 PAIRS = Path(__file__).with_suffix(".tsv")
 #: Pairs that say the same; only here is superseding right.
@@ -60,7 +60,7 @@ def judge(pairs: Sequence[Pair], embedder: Embedder) -> Iterator[Judged]:
         (one,), (other,) = embedder.embed_documents([pair.one, pair.other])
         likeness = likeness_of(float(one.vector @ other.vector), embedder)
         same = is_same_text(pair.one, pair.other, likeness)
-        yield Judged(pair, likeness, likeness >= TOLD_FROM, same)
+        yield Judged(pair, likeness, likeness >= LISTED_FROM, same)
 
 
 def counted(judged: Sequence[Judged]) -> dict[str, object]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -71,8 +72,15 @@ class Clock:
         return self.now
 
 
+@pytest.fixture(scope="session")
+def _nowhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Names of folders that are not there, one for each test: most have no need of a folder of their own."""
+    folder = tmp_path_factory.mktemp("nowhere")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, _nowhere: Iterator[Path]) -> None:
     """Tests neither see nor touch what the person running them has configured or stored.
 
     So the built-in embedder is on, as it is for whoever has set nothing.
@@ -80,10 +88,11 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     for name in [name for name in os.environ if name.startswith("ONRECORD_") and "TEST" not in name]:
         monkeypatch.delenv(name)
     # No test asks a server far away, and to read all the certificates there are takes longer than most tests.
+    nowhere = next(_nowhere)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
-    monkeypatch.setenv("ONRECORD_CONFIG", str(tmp_path / "no-config.toml"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(nowhere / "certificates"))
+    monkeypatch.setenv("ONRECORD_CONFIG", str(nowhere / "no-config.toml"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(nowhere / "data"))
     monkeypatch.setenv("ONRECORD_USER", "ann")
     # No command leaves a process behind that outlives its test, unless a test is about that.
     monkeypatch.setenv("ONRECORD_WORKER", "no")
@@ -111,7 +120,7 @@ def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterato
             patch.setattr(sqlite_backend, name, tuple(said))
         patch.setattr(migrations, "_upgrade", REPEATING)
         compile_once(patch.setattr)
-        kept_vectors = KeptVectors(shared_folder / "vectors")
+        kept_vectors = KeptVectors(Path(os.environ.get("ONRECORD_TEST_VECTORS") or shared_folder / "vectors"))
         patch.setattr(opening, "E5", lambda: kept_vectors)
         for name in ("document", "routes"):
             patch.setattr(openapi, name, cache(getattr(openapi, name)))

@@ -1,6 +1,7 @@
 """HOW is the built-in embedder on in thousands of tests? One is loaded for all of them, and it embeds each text once.
 
-What it made is kept in a folder that all workers share, so that a text is embedded once in a run and not once a store.
+What it made is kept in a folder that all workers share, so that a text is embedded once in a run and not once a store;
+ONRECORD_TEST_VECTORS names one that outlives the run, as `make test` does beside what is compiled.
 Texts of the answers that are kept as files have their vectors in a file too: from one processor to another the network
 gives vectors that differ in their third digit, and with them scores and the order of close hits.
 """
@@ -25,8 +26,9 @@ class KeptVectors:
     """Answers as the built-in embedder did when it was first asked the same."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._embedder = E5()
+        # What another model made is of no use.
+        self._folder = folder / self._embedder.model.file_hash[:16]
         self._recorded = _read_vectors(_RECORDED, self._embedder.model)
         self._made: dict[str, tuple[Passage, ...]] = {}
 
@@ -96,7 +98,7 @@ def _passages(columns: Any, name: str) -> Iterator[Passage]:
 
 def _write(path: Path, data: bytes) -> None:
     """Whole or not at all: another worker, or another thread, may be about to read it."""
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     own = path.with_suffix(f".{os.getpid()}.{get_ident()}")
     own.write_bytes(data)
     own.replace(path)

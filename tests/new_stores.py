@@ -1,7 +1,7 @@
 """HOW are thousands of new stores made quickly? The first by its migrations, the rest by what came of these.
 
-Most of the time of a new store goes into working out what to say to the database, which is the same each time, and in
-SQLite into changing tables that were made a moment before: there only the last form of each is made.
+Most of the time of a new store goes into working out what to say to the database, which is the same each time, and into
+changing tables that were made a moment before: only the last form of each is made.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, event, inspect
+from sqlalchemy import Connection, create_engine, create_mock_engine, event, inspect
 
 from onrecord.store import migrations, sql
 from onrecord.store.backend import Backend
 from onrecord.store.postgres import backend as postgres_backend
 from onrecord.store.prepared import Statements
 from onrecord.store.sqlite import backend as sqlite_backend
+from onrecord.store.tables import VERSION_TABLE, metadata
 
 Upgrade = Callable[[Connection], None]
 Statement = tuple[str, Any]
@@ -35,7 +36,9 @@ class Repeating:
         elif database not in self._told:
             with _heard(connection) as told:
                 self.upgrade(connection)
-            self._told[database] = _last_form(connection) if database == "sqlite" else told
+            self._told[database] = (
+                _last_form(connection) if database == "sqlite" else _as_declared(connection, told)
+            )
         else:
             # Past the library, whose own part in this takes longer than the database's.
             cursor = connection.connection.cursor()
@@ -51,10 +54,29 @@ def _last_form(connection: Connection) -> list[Statement]:
         "ORDER BY type != 'table', rowid"
     ).all()
     statements: list[Statement] = [(each.sql, ()) for each in made]
-    for table in [each.name for each in made if each.type == "table"]:
-        for row in connection.exec_driver_sql(f"SELECT * FROM {table}"):
-            statements.append((f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row)))
-    return statements
+    return statements + _rows(connection, [each.name for each in made if each.type == "table"], "?")
+
+
+def _as_declared(connection: Connection, told: list[Statement]) -> list[Statement]:
+    """What makes an empty schema of PostgreSQL what this one is: the tables as they are declared, and what they hold."""
+    declared: list[Statement] = [each for each in told if f"CREATE TABLE {VERSION_TABLE}" in each[0]]
+    # What no declaration says, of those tables that are still there as they were made.
+    kept = {each[0]: each for each in told if "SET STORAGE" in each[0]}
+    heard = create_mock_engine(
+        connection.engine.url,
+        lambda made, *_, **__: declared.append((str(made.compile(dialect=heard.dialect)), ())),
+    )
+    metadata.create_all(heard, checkfirst=False)
+    return [*declared, *kept.values(), *_rows(connection, [VERSION_TABLE, *metadata.tables], "%s")]
+
+
+def _rows(connection: Connection, tables: list[str], value: str) -> list[Statement]:
+    """What puts the same rows into these tables."""
+    return [
+        (f"INSERT INTO {table} VALUES ({', '.join([value] * len(row))})", tuple(row))
+        for table in tables
+        for row in connection.exec_driver_sql(f"SELECT * FROM {table}")
+    ]
 
 
 @contextmanager

@@ -20,6 +20,7 @@ _ONE_BY_ONE = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'"
 def empty(store: SqlStore) -> None:
     """As it was when it was made, at a fraction of the cost of another."""
     deletions = [f"DELETE FROM {name}" for name in metadata.tables if name != store_facts.name]
+    deletions.append(f"DELETE FROM {store_facts.name} WHERE name = 'watched'")
     with store._backend.writing() as connection:
         connection.execution_options(**{UNRECORDED: True})
         if connection.dialect.name == "postgresql":

@@ -1,4 +1,4 @@
-"""HOW does an async program come in? The same door; each operation hops to a thread once."""
+"""HOW does an async program use a store? By the same methods; each runs in a thread."""
 
 import asyncio
 import threading
@@ -6,16 +6,16 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from onrecord.access.confirmation import CheckedWord
+from onrecord.access.confirmation import ConfirmationState
 from onrecord.doors import AsyncDoor
 from onrecord.model.caller import Caller
-from onrecord.operation import Operation, Terms
+from onrecord.operation import Operation, StorePolicy
 from onrecord.service import OnRecord
 
 Made = TypeVar("Made")
 
 
-class Once(Generic[Made]):
+class LazyValue(Generic[Made]):
     """A value that takes a while to make. A thread makes it once, when it is first needed, and the event loop goes
     on.
     """
@@ -42,12 +42,12 @@ class AsyncOnRecord(AsyncDoor):
 
     def __init__(self, sync: OnRecord | Callable[[], OnRecord]) -> None:
         """`door` is an open door, or a function that opens one."""
-        self._door: Once[OnRecord]
+        self._door: LazyValue[OnRecord]
         if isinstance(sync, OnRecord):
-            self._door = Once(lambda: sync)
+            self._door = LazyValue(lambda: sync)
             self._door.get()
         else:
-            self._door = Once(sync)
+            self._door = LazyValue(sync)
 
     @property
     def sync(self) -> OnRecord:
@@ -63,13 +63,13 @@ class AsyncOnRecord(AsyncDoor):
         """Where the data lives."""
         return self.sync.location
 
-    def as_caller(self, caller: Caller, terms: Terms | None = None) -> "AsyncOnRecord":
-        """The same store for another caller, on other terms if any are given."""
+    def as_caller(self, caller: Caller, policy: StorePolicy | None = None) -> "AsyncOnRecord":
+        """The same store for another caller, under another policy if one is given."""
         door = self._door.made
         return (
-            AsyncOnRecord(lambda: self.sync.as_caller(caller, terms))
+            AsyncOnRecord(lambda: self.sync.as_caller(caller, policy))
             if door is None
-            else AsyncOnRecord(door.as_caller(caller, terms))
+            else AsyncOnRecord(door.as_caller(caller, policy))
         )
 
     async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
@@ -80,9 +80,9 @@ class AsyncOnRecord(AsyncDoor):
         """See `OnRecord.issue_confirmation`."""
         return await asyncio.to_thread((await self._door.ready()).issue_confirmation, what)
 
-    async def verify_confirmation(self, what: str, word: str) -> CheckedWord:
+    async def verify_confirmation(self, what: str, token: str) -> ConfirmationState:
         """See `OnRecord.verify_confirmation`."""
-        return await asyncio.to_thread((await self._door.ready()).verify_confirmation, what, word)
+        return await asyncio.to_thread((await self._door.ready()).verify_confirmation, what, token)
 
     async def close(self) -> None:
         if (door := self._door.made) is not None:

@@ -8,11 +8,11 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from onrecord.config import Config, load, read_choice, read_number, read_several
+from onrecord.config import Config, load, read_choice, read_duration, read_number, read_several
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
-from onrecord.operation import Progress, Terms
+from onrecord.operation import Progress, StorePolicy, Watch
 from onrecord.providers.advising import NO_ADVISORS, Advisor
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
@@ -66,7 +66,7 @@ def connect(
         progress=progress,
         embedders=embedders,
         turns=_turns(config),
-        terms=Terms(audit_kept=_audit_kept(config)),
+        policy=StorePolicy(audit_kept=_audit_kept(config), watch=_watch(config)),
     )
     door.advisor = advisor(store)
     return door
@@ -93,7 +93,7 @@ def distribute(db: str) -> list[str]:
     """Spread the tables of a store over the servers of its PostgreSQL cluster; returns the tables that this call
     spread.
 
-    Only whoever runs the database can call this, at the machine: it is not an operation.
+    Only the operator of the database can call this, on its machine: it is not an operation.
     """
     store = _open_store(load(db=db), lambda: datetime.now(UTC), create=False)
     try:
@@ -162,7 +162,7 @@ def open_server_parts(
         clock=clock,
         embedders=embedders,
         turns=_turns(config),
-        terms=terms_of(config),
+        policy=policy_of(config),
     )
     door.advisor = advisor(store)
     throttle = Throttle(
@@ -173,21 +173,27 @@ def open_server_parts(
     return ServerParts(store, door, authenticator, throttle)
 
 
-def terms_of(config: Config) -> Terms:
+def policy_of(config: Config) -> StorePolicy:
     """What programs over a network and agents may do, wherever they are; the person at the command line has no such
     limits.
     """
-    return Terms(
+    return StorePolicy(
         sources=read_several(config.sources),
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
         audit_kept=_audit_kept(config),
         gives_global=False,
+        watch=_watch(config),
     )
 
 
 def _audit_kept(config: Config) -> timedelta | None:
     days = config.audit_days and read_number("audit_days", config.audit_days, 1, 100_000)
     return timedelta(days=days) if days else None
+
+
+def _watch(config: Config) -> Watch | None:
+    every = read_duration("watch_every", config.watch_every)
+    return Watch(every, read_several(config.sources)) if read_choice("watch", config.watch) else None
 
 
 def is_loopback(host: str) -> bool:

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -30,6 +31,8 @@ NEVER_EMPTY: Final = frozenset(
         *("advisor_key", "advisor_key_file"),
     }
 )
+#: How many seconds the units of a time span have.
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _YES_OR_NO: Final = {"true": "yes", "1": "yes", "on": "yes", "false": "no", "0": "no", "off": "no"}
 
 
@@ -107,6 +110,10 @@ class Config:
     sources: str | None = _setting(
         "The sources that may be ingested over the network and over MCP, separated by commas."
     )
+    watch: str = _setting(
+        "Whether workers look if what memories are about has changed, and mark them stale: yes or no.", "no"
+    )
+    watch_every: str = _setting("How often they look: a number with s, m, h or d, such as 15m.", "15m")
     operator_key: str | None = _setting(
         "A secret of at least 32 characters; whoever sends it to a server may do everything in every tenant."
     )
@@ -259,6 +266,17 @@ def read_number(name: str, value: str, at_least: int, at_most: int) -> int:
 def read_several(value: str | None) -> tuple[str, ...]:
     """A setting that lists values, separated by commas."""
     return tuple(part for each in (value or "").split(",") if (part := each.strip()))
+
+
+def read_duration(name: str, value: str) -> timedelta:
+    """A setting that is a time span, such as 90s, 15m, 2h or 1d; at most a year."""
+    written = re.fullmatch(r"(\d{1,9})\s*([smhd])", value.strip())
+    span = timedelta(seconds=int(written[1]) * _SECONDS[written[2]]) if written else timedelta()
+    if not timedelta() < span <= timedelta(days=365):
+        raise invalid(
+            name, f"must be a number with s, m, h or d, such as 15m, and at most a year (got {value!r})"
+        )
+    return span
 
 
 def read_choice(name: str, value: str) -> bool:

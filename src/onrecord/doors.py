@@ -34,7 +34,7 @@ def _async_method(operation):
     return operation.sign(call)
 
 
-class _Unmade:
+class _LazyMethod:
     """Stands in for a method until it is first used. Then it loads the feature and makes the method."""
 
     def __init__(self, home, name, make):
@@ -47,5 +47,5 @@ class _Unmade:
 
 
 for each in HOMES:
-    setattr(Door, each, _Unmade(Door, each, _method))
-    setattr(AsyncDoor, each, _Unmade(AsyncDoor, each, _async_method))
+    setattr(Door, each, _LazyMethod(Door, each, _method))
+    setattr(AsyncDoor, each, _LazyMethod(AsyncDoor, each, _async_method))

@@ -6,12 +6,16 @@ from onrecord.access.auditing import Audited
 from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey, WaivedKeys
 from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants, Tenant
 from onrecord.care.backup import BackedUp
+from onrecord.care.dismissing import Dismissed
 from onrecord.care.doctor import Examined
 from onrecord.care.embedding import EmbeddedMissing
 from onrecord.care.export import Exported
 from onrecord.care.importing import Imported
+from onrecord.care.reassigning import Reassigned
 from onrecord.care.reindex import Reindexed
+from onrecord.care.renaming import AcceptedRenames, ListedRenames
 from onrecord.care.status import StoreStatus
+from onrecord.catalog.impact import Impacted
 from onrecord.catalog.ingest import Ingested
 from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
 from onrecord.context.attaching import Attached
@@ -21,7 +25,7 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.edits import Edit
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalState, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
+from onrecord.model.limits import Actor, AfterRollBack, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalFilter, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
@@ -107,6 +111,7 @@ class Door:
         only_entities: Sequence[str] = ...,
         only_owners: Sequence[str] = ...,
         only_metadata: Mapping[str, Any] | None = ...,
+        proposal: ProposalFilter | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -160,7 +165,7 @@ class Door:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -195,7 +200,7 @@ class Door:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -237,6 +242,7 @@ class Door:
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
         unknown: Unknown = ...,
+        what_is_new: str | None = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""
@@ -247,6 +253,7 @@ class Door:
         *,
         at: datetime | None = ...,
         reason: str | None = ...,
+        what_is_new: str | None = ...,
     ) -> Retired:
         """Say that a memory is no longer true. It stays readable in the past; a second call changes nothing."""
         ...
@@ -254,9 +261,10 @@ class Door:
         self,
         id: str,
         *,
+        what_is_new: str | None = ...,
         dry_run: bool = ...,
     ) -> Forgotten:
-        """Erase a memory with its history, its index entries, its relations and every reference to it."""
+        """Erase a memory with its history, its index entries, its relations and every reference to it; also from changesets and"""
         ...
     def relate(
         self,
@@ -387,6 +395,30 @@ class Door:
     ) -> Prioritised:
         """Say which datasources come first where several have a name; without any, show the order in force."""
         ...
+    def impact(
+        self,
+        path: str | None = ...,
+        *,
+        sql: str | None = ...,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        format: Literal["plain", "markdown"] = ...,
+    ) -> Impacted:
+        """Say which memories, example queries and amendments a change of tables would make stale, before it is made."""
+        ...
+    def renames(
+        self,
+    ) -> ListedRenames:
+        """List the columns that were perhaps renamed, and the stale memories that wait for the new name."""
+        ...
+    def accept_renames(
+        self,
+        *,
+        entities: Sequence[str] = ...,
+        to: str | None = ...,
+    ) -> AcceptedRenames:
+        """Accept that columns were renamed: the stale memories about them get the new name, also in their example queries,"""
+        ...
     def approve(
         self,
         id: str,
@@ -441,6 +473,7 @@ class Door:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        edits: Sequence[Edit | Mapping[str, Any]] = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:
@@ -451,8 +484,9 @@ class Door:
         id: str,
         *,
         reason: str | None = ...,
+        then: AfterRollBack = ...,
     ) -> RolledBack:
-        """Take back what a changeset wrote, also one that failed halfway; its proposals are archived and stay readable."""
+        """Take back what a changeset wrote, also one that failed halfway; its proposals wait for review again."""
         ...
     def changesets(
         self,
@@ -460,6 +494,9 @@ class Door:
         *,
         entity: str | None = ...,
         states: Sequence[ChangesetState] = ...,
+        by: str | None = ...,
+        since: datetime | None = ...,
+        before: datetime | None = ...,
         limit: int = ...,
         skip: int = ...,
     ) -> ListedChangesets:
@@ -485,7 +522,7 @@ class Door:
         max_tokens: int = ...,
         again: bool = ...,
     ) -> Attached:
-        """What is known of the things that another tool's answer mentions, to be told beside it."""
+        """Find memories about the things that another tool's answer mentions, to show together with that answer."""
         ...
     def note_turn(
         self,
@@ -782,6 +819,22 @@ class Door:
     ) -> StoreStatus:
         """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
         ...
+    def reassign(
+        self,
+        owner: str,
+        to: str,
+        *,
+        dry_run: bool = ...,
+    ) -> Reassigned:
+        """Give all memories of one user to another: of someone whose email has changed, or who has left."""
+        ...
+    def dismiss_failures(
+        self,
+        *,
+        name: str | None = ...,
+    ) -> Dismissed:
+        """Forget the jobs of the tenant that were given up, so that its status no longer tells of them."""
+        ...
 
 class AsyncDoor:
     async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any: ...
@@ -841,6 +894,7 @@ class AsyncDoor:
         only_entities: Sequence[str] = ...,
         only_owners: Sequence[str] = ...,
         only_metadata: Mapping[str, Any] | None = ...,
+        proposal: ProposalFilter | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -894,7 +948,7 @@ class AsyncDoor:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -929,7 +983,7 @@ class AsyncDoor:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -971,6 +1025,7 @@ class AsyncDoor:
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
         unknown: Unknown = ...,
+        what_is_new: str | None = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""
@@ -981,6 +1036,7 @@ class AsyncDoor:
         *,
         at: datetime | None = ...,
         reason: str | None = ...,
+        what_is_new: str | None = ...,
     ) -> Retired:
         """Say that a memory is no longer true. It stays readable in the past; a second call changes nothing."""
         ...
@@ -988,9 +1044,10 @@ class AsyncDoor:
         self,
         id: str,
         *,
+        what_is_new: str | None = ...,
         dry_run: bool = ...,
     ) -> Forgotten:
-        """Erase a memory with its history, its index entries, its relations and every reference to it."""
+        """Erase a memory with its history, its index entries, its relations and every reference to it; also from changesets and"""
         ...
     async def relate(
         self,
@@ -1121,6 +1178,30 @@ class AsyncDoor:
     ) -> Prioritised:
         """Say which datasources come first where several have a name; without any, show the order in force."""
         ...
+    async def impact(
+        self,
+        path: str | None = ...,
+        *,
+        sql: str | None = ...,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        format: Literal["plain", "markdown"] = ...,
+    ) -> Impacted:
+        """Say which memories, example queries and amendments a change of tables would make stale, before it is made."""
+        ...
+    async def renames(
+        self,
+    ) -> ListedRenames:
+        """List the columns that were perhaps renamed, and the stale memories that wait for the new name."""
+        ...
+    async def accept_renames(
+        self,
+        *,
+        entities: Sequence[str] = ...,
+        to: str | None = ...,
+    ) -> AcceptedRenames:
+        """Accept that columns were renamed: the stale memories about them get the new name, also in their example queries,"""
+        ...
     async def approve(
         self,
         id: str,
@@ -1175,6 +1256,7 @@ class AsyncDoor:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        edits: Sequence[Edit | Mapping[str, Any]] = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:
@@ -1185,8 +1267,9 @@ class AsyncDoor:
         id: str,
         *,
         reason: str | None = ...,
+        then: AfterRollBack = ...,
     ) -> RolledBack:
-        """Take back what a changeset wrote, also one that failed halfway; its proposals are archived and stay readable."""
+        """Take back what a changeset wrote, also one that failed halfway; its proposals wait for review again."""
         ...
     async def changesets(
         self,
@@ -1194,6 +1277,9 @@ class AsyncDoor:
         *,
         entity: str | None = ...,
         states: Sequence[ChangesetState] = ...,
+        by: str | None = ...,
+        since: datetime | None = ...,
+        before: datetime | None = ...,
         limit: int = ...,
         skip: int = ...,
     ) -> ListedChangesets:
@@ -1219,7 +1305,7 @@ class AsyncDoor:
         max_tokens: int = ...,
         again: bool = ...,
     ) -> Attached:
-        """What is known of the things that another tool's answer mentions, to be told beside it."""
+        """Find memories about the things that another tool's answer mentions, to show together with that answer."""
         ...
     async def note_turn(
         self,
@@ -1515,4 +1601,20 @@ class AsyncDoor:
         all_tenants: bool = ...,
     ) -> StoreStatus:
         """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
+        ...
+    async def reassign(
+        self,
+        owner: str,
+        to: str,
+        *,
+        dry_run: bool = ...,
+    ) -> Reassigned:
+        """Give all memories of one user to another: of someone whose email has changed, or who has left."""
+        ...
+    async def dismiss_failures(
+        self,
+        *,
+        name: str | None = ...,
+    ) -> Dismissed:
+        """Forget the jobs of the tenant that were given up, so that its status no longer tells of them."""
         ...

@@ -24,7 +24,7 @@ class OnRecordError(Exception):
 
 
 class Invalid(OnRecordError):
-    """The request has faults; each is listed with its field."""
+    """The request is invalid: each fault names its field."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
@@ -37,7 +37,9 @@ def invalid(field: str, message: str) -> Invalid:
 
 
 def no_such_page() -> Invalid:
-    return invalid("after", "is not the mark of a page; leave it out to start at the first page")
+    return invalid(
+        "after", "is not a page mark from an earlier answer; leave it out to start at the first page"
+    )
 
 
 class NotFound(OnRecordError):
@@ -49,7 +51,7 @@ def no_memory(id: str) -> NotFound:
 
 
 class Forbidden(OnRecordError):
-    """This caller may not do that."""
+    """The caller may not do that."""
 
 
 class HigherTier(Forbidden):
@@ -96,8 +98,8 @@ class StoreUnavailable(OnRecordError):
 
 
 class OutcomeUnknown(StoreUnavailable):
-    """The connection to the store was lost, or the store was too slow, during a change. Whether the change was made
-    is not known. Look before you repeat it.
+    """The connection to the store broke, or the store was too slow, during a change. It is unknown whether the change
+    was made: look before you repeat it.
     """
 
 

@@ -28,6 +28,8 @@ FEATURES: Final = {
     "onrecord.catalog.ingest": ("ingest",),
     "onrecord.recall.subjects": ("search",),
     "onrecord.catalog.operations": ("entities", "inspect", "drop_entity", "prioritise"),
+    "onrecord.catalog.impact": ("impact",),
+    "onrecord.care.renaming": ("renames", "accept_renames"),
     "onrecord.remember.review": ("approve", "reject"),
     "onrecord.remember.judge": ("judge",),
     "onrecord.remember.extract": ("extract",),
@@ -64,6 +66,8 @@ FEATURES: Final = {
     "onrecord.care.reindex": ("reindex",),
     "onrecord.care.embedding": ("embed_missing",),
     "onrecord.care.status": ("status",),
+    "onrecord.care.reassigning": ("reassign",),
+    "onrecord.care.dismissing": ("dismiss_failures",),
 }
 #: The file of each operation by its name.
 HOMES: Final = {name: file for file, names in FEATURES.items() for name in names}

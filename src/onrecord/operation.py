@@ -12,6 +12,7 @@ from dataclasses import MISSING, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args
 
+from onrecord.attached_buffer import AttachedBuffer
 from onrecord.errors import Fault, Forbidden, Invalid
 from onrecord.model import ids
 from onrecord.model.advice import YES, AdviceInput, Advised, Task
@@ -26,7 +27,6 @@ from onrecord.providers.embedding import Embedders
 from onrecord.store.ports.ledger import Done, Ledger, SentRequest
 from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
-from onrecord.told_buffer import ToldBuffer
 from onrecord.turn_buffer import TurnBuffer
 
 Asked = TypeVar("Asked", bound=Request)
@@ -35,17 +35,25 @@ Effect = Literal["read", "write", "destroy"]
 Progress = Callable[[str, int, int | None], None]
 
 
+class Watch(NamedTuple):
+    """How often the catalog is compared with what memories say of it, and which sources are read again for that."""
+
+    every: timedelta
+    sources: Sequence[str] = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What whoever runs the store allows: which sources callers may read (None for any), how many saves an unattended
-    run may make, how long lines of the audit are kept (None for ever), and whether a key may be given the permission to
-    change what every tenant sees.
+class StorePolicy:
+    """What the operator of the store allows: which sources callers may ingest (None for any), how many saves an
+    unattended run may make, how long audit entries are kept (None for ever), whether an API key may be granted the
+    permission to change global memories, and whether what memories are about is watched.
     """
 
     sources: Sequence[str] | None = None
     saves_per_run: int = SAVES_PER_RUN
     audit_kept: timedelta | None = None
     gives_global: bool = True
+    watch: Watch | None = None
 
 
 class DoneBefore(Exception):
@@ -97,8 +105,8 @@ class Call:
     embedders: Embedders
     advisor: Advisor
     turns: TurnBuffer
-    told: ToldBuffer
-    terms: Terms
+    attached: AttachedBuffer
+    policy: StorePolicy
     progress: Progress
     once: IdempotentRequest | None = None
 
@@ -175,7 +183,7 @@ class Operation:
         """Check the permission and every field, then do it. Takes the fields of the request, or the request itself."""
         call.caller.require(self.permission)
         if self._is_refused_to(call.caller):
-            raise Forbidden("An unattended run erases nothing; retire it, or let a person do it.")
+            raise Forbidden("An unattended run may not erase a memory: retire it, or let a person erase it.")
         is_request = len(given) == 1 and isinstance(given[0], self.request) and not named
         asked = given[0] if is_request else build_request(self.request, given, named)
         return self.function(call, checked(asked, call.caller))

@@ -7,22 +7,22 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from onrecord.access import auditing, confirmation
+from onrecord.attached_buffer import AttachedBuffer
 from onrecord.doors import Door
 from onrecord.errors import Forbidden
 from onrecord.model.caller import Caller
 from onrecord.model.request import Request
-from onrecord.operation import Call, IdempotentRequest, Operation, Progress, Terms, build_request
+from onrecord.operation import Call, IdempotentRequest, Operation, Progress, StorePolicy, build_request
 from onrecord.providers.advising import NO_ADVISORS, Advisor
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
-from onrecord.told_buffer import ToldBuffer
 from onrecord.turn_buffer import TurnBuffer
 
 if TYPE_CHECKING:
     # Most programs run none.
     from onrecord.jobs.worker import Worker
 
-_FREE: Final = Terms()
+_FREE: Final = StorePolicy()
 
 #: Does a write through a door, and gives its answer.
 Write = Callable[["OnRecord", Operation, Request], Any]
@@ -40,12 +40,12 @@ class OnRecord(Door):
         progress: Progress = lambda what, done, total: None,
         embedders: Embedders = NO_EMBEDDERS,
         turns: TurnBuffer | None = None,
-        terms: Terms = _FREE,
+        policy: StorePolicy = _FREE,
     ) -> None:
         self._store = store
         self._turns = turns or TurnBuffer()
-        self._told = ToldBuffer()
-        self._terms = terms
+        self._attached = AttachedBuffer()
+        self._policy = policy
         self._embedders = embedders
         #: Who gives advice; whoever opens the store sets it.
         self.advisor: Advisor = NO_ADVISORS
@@ -54,10 +54,10 @@ class OnRecord(Door):
         self._progress = progress
         self._write: Write | None = None
 
-    def as_caller(self, caller: Caller, terms: Terms | None = None) -> "OnRecord":
-        """The same store for another caller, on other terms if any are given."""
+    def as_caller(self, caller: Caller, policy: StorePolicy | None = None) -> "OnRecord":
+        """The same store for another caller, under another policy if one is given."""
         door = copy(self)
-        door.caller, door._terms = caller, terms or self._terms
+        door.caller, door._policy = caller, policy or self._policy
         return door
 
     def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
@@ -82,8 +82,8 @@ class OnRecord(Door):
             embedders=self._embedders,
             advisor=self.advisor,
             turns=self._turns,
-            told=self._told,
-            terms=self._terms,
+            attached=self._attached,
+            policy=self._policy,
             progress=self._progress,
             once=once,
         )
@@ -99,9 +99,9 @@ class OnRecord(Door):
         """
         return confirmation.issue(self.caller, what, self._store, self._clock())
 
-    def verify_confirmation(self, what: str, word: str) -> confirmation.CheckedWord:
+    def verify_confirmation(self, what: str, token: str) -> confirmation.ConfirmationState:
         """Whether a token was issued to this caller for exactly this question, and whether it is still valid."""
-        return confirmation.verify(self.caller, what, word, self._store, self._clock())
+        return confirmation.verify(self.caller, what, token, self._store, self._clock())
 
     @property
     def worker(self) -> "Worker":
@@ -109,7 +109,7 @@ class OnRecord(Door):
         from onrecord.jobs.worker import Worker
         from onrecord.upkeep import doers
 
-        known = doers(self._store, self._embedders.current, self._terms.audit_kept)
+        known = doers(self._store, self._embedders, self._policy)
         return Worker(self._store, known, self._clock)
 
     @property

@@ -1,4 +1,4 @@
-"""WHAT was just said? The last turns of each conversation, in memory alone."""
+"""WHAT was just said? The last turns of each conversation, held in memory only."""
 
 import json
 from collections import Counter, OrderedDict, deque

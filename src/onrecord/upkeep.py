@@ -1,6 +1,4 @@
-"""WHAT is done without being asked for? The jobs of a store by their names, and how often those are done that come
-back.
-"""
+"""WHICH jobs does a worker do? The jobs of a store by name, and how often the periodic ones run."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -9,8 +7,9 @@ from typing import Final
 from onrecord.jobs.embedding import do_jobs
 from onrecord.jobs.reconciling import Reconciler
 from onrecord.jobs.worker import Doer, Periodic
-from onrecord.providers.embedding import Embedder
-from onrecord.store.ports.jobs import EMBED, RECONCILE, SETTLE, SWEEP
+from onrecord.operation import StorePolicy
+from onrecord.providers.embedding import Embedders
+from onrecord.store.ports.jobs import EMBED, RECONCILE, SETTLE, SWEEP, WATCH
 from onrecord.store.ports.store import Store
 
 RECONCILE_EVERY: Final = timedelta(minutes=15)
@@ -18,16 +17,17 @@ _SWEEP_EVERY: Final = timedelta(hours=1)
 _SETTLE_EVERY: Final = timedelta(minutes=5)
 
 
-def doers(
-    store: Store, embedder: Embedder | None, audit_kept: timedelta | None
-) -> dict[str, Doer | Periodic]:
+def doers(store: Store, embedders: Embedders, policy: StorePolicy) -> dict[str, Doer | Periodic]:
     """What a worker with these means can do. What it cannot do stays for another worker."""
     known: dict[str, Doer | Periodic] = {}
+    embedder, audit_kept = embedders.current, policy.audit_kept
     if embedder is not None:
         known[EMBED] = partial(do_jobs, store, embedder)
         missing = Reconciler(store, embedder)
         known[RECONCILE] = Periodic(missing, RECONCILE_EVERY, missing.is_wanted)
     known[SETTLE] = Periodic(partial(_settle, store, embedder is not None), _SETTLE_EVERY)
+    if policy.watch is not None:
+        known[WATCH] = Periodic(partial(_watch, store, embedders, policy), policy.watch.every)
     if audit_kept is not None:
         known[SWEEP] = Periodic(lambda now: store.sweep_audit(now - audit_kept), _SWEEP_EVERY)
     return known
@@ -38,3 +38,9 @@ def _settle(store: Store, embeds: bool, now: datetime) -> None:
     from onrecord.review.settling import settle_changesets
 
     settle_changesets(store, now, embeds=embeds)
+
+
+def _watch(store: Store, embedders: Embedders, policy: StorePolicy, now: datetime) -> None:
+    from onrecord.care.watching import watch
+
+    watch(store, embedders, policy, now)

@@ -33,7 +33,7 @@ _PREFIX: Final = "tag:yaml.org,2002:"
 _QUOTED: Final = re.compile(r" '[^'<]{2,}'")
 
 
-class Broken(Exception):
+class UnreadableYaml(Exception):
     """The text is not YAML, or this line (counted from 1) holds something unexpected."""
 
     def __init__(self, line: int, reason: str) -> None:
@@ -43,7 +43,7 @@ class Broken(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarNode:
     text: str
     line: int
     column: int
@@ -57,7 +57,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class SequenceNode:
     line: int
     column: int
     is_flow: bool
@@ -66,26 +66,26 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class MappingNode:
     line: int
     column: int
     is_flow: bool
     tag: str | None = None
-    items: "list[tuple[Scalar, Node]]" = field(default_factory=list)
+    items: "list[tuple[ScalarNode, Node]]" = field(default_factory=list)
 
-    def fields(self) -> "Iterator[tuple[Scalar, Node]]":
-        """Each name with its value; Broken if a name stands there twice."""
+    def fields(self) -> "Iterator[tuple[ScalarNode, Node]]":
+        """Each name with its value; UnreadableYaml if a name stands there twice."""
         seen: dict[str, int] = {}
         for key, value in self.items:
             if key.is_plain and key.text == "<<":
-                raise Broken(key.line, "merges another object into this one; write its fields out")
+                raise UnreadableYaml(key.line, "merges another object into this one; write its fields out")
             if key.text in seen:
-                raise Broken(key.line, f"{key.text} stands at line {seen[key.text]} already")
+                raise UnreadableYaml(key.line, f"{key.text} stands at line {seen[key.text]} already")
             seen[key.text] = key.line
             yield key, value
 
 
-Node = Scalar | Listing | Pairs
+Node = ScalarNode | SequenceNode | MappingNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +96,21 @@ class Parsed:
 
 
 def decoded(data: bytes) -> str:
-    """The text of a file. Broken if it is in another encoding."""
+    """The text of a file. UnreadableYaml if it is in another encoding."""
     try:
         return data.decode()
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
-        raise Broken(line, "is not UTF-8; save the file in that encoding") from None
+        raise UnreadableYaml(line, "is not UTF-8; save the file in that encoding") from None
 
 
 def parse(text: str) -> Parsed:
-    """The one document of a text; Broken if there is none."""
+    """The one document of a text; UnreadableYaml if there is none."""
     if unreadable := _UNREADABLE.search(text.removeprefix("\ufeff")):
         line = text.count("\n", 0, unreadable.start()) + 1
-        raise Broken(line, f"holds the character {unreadable.group()!a}; write it as an escape in quotes")
+        raise UnreadableYaml(
+            line, f"holds the character {unreadable.group()!a}; write it as an escape in quotes"
+        )
     try:
         return _Builder().build(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as problem:
@@ -116,16 +118,16 @@ def parse(text: str) -> Parsed:
         reason = ", ".join(part for part in (problem.context, problem.problem) if part)
         # The library reports something missing at the end on the line after the last.
         line = min(mark.line + 1, len(text.splitlines())) if mark else 1
-        raise Broken(line, f"is not YAML: {_QUOTED.sub('', reason)}") from None
+        raise UnreadableYaml(line, f"is not YAML: {_QUOTED.sub('', reason)}") from None
     except yaml.YAMLError as problem:
-        raise Broken(1, f"is not YAML: {problem}") from None
+        raise UnreadableYaml(1, f"is not YAML: {problem}") from None
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _OpenNode:
     """A list or an object that is not closed yet."""
 
-    node: Listing | Pairs
+    node: SequenceNode | MappingNode
     anchor: str | None
     parts: list[Node] = field(default_factory=list)
 
@@ -134,7 +136,7 @@ class _Builder:
     """Builds nodes from events, without recursion."""
 
     def __init__(self) -> None:
-        self._open: list[_Begun] = []
+        self._open: list[_OpenNode] = []
         self._named: dict[str, Node] = {}
         self._root: Node | None = None
         self._documents = 0
@@ -145,7 +147,7 @@ class _Builder:
             if isinstance(event, ScalarEvent):
                 tag = _tag(event)
                 is_plain = bool(event.implicit[0]) and event.tag is None
-                self._put(Scalar(event.value, *_at(event), is_plain, tag), event.anchor)
+                self._put(ScalarNode(event.value, *_at(event), is_plain, tag), event.anchor)
             elif isinstance(event, SequenceStartEvent | MappingStartEvent):
                 self._begin(event)
             elif isinstance(event, CollectionEndEvent):
@@ -155,24 +157,24 @@ class _Builder:
             elif isinstance(event, DocumentStartEvent):
                 self._documents += 1
                 if self._documents > 1:
-                    raise Broken(_line(event), "begins a second document; there can be only one")
+                    raise UnreadableYaml(_line(event), "begins a second document; there can be only one")
         return Parsed(self._root, self._has_references)
 
     def _begin(self, event: SequenceStartEvent | MappingStartEvent) -> None:
         if len(self._open) >= _DEEPEST:
-            raise Broken(_line(event), "is nested too deeply")
-        kind = Listing if isinstance(event, SequenceStartEvent) else Pairs
+            raise UnreadableYaml(_line(event), "is nested too deeply")
+        kind = SequenceNode if isinstance(event, SequenceStartEvent) else MappingNode
         node = kind(*_at(event), bool(event.flow_style), _tag(event))
-        self._open.append(_Begun(node, event.anchor))
+        self._open.append(_OpenNode(node, event.anchor))
 
     def _end(self) -> None:
         begun = self._open.pop()
-        if isinstance(begun.node, Listing):
+        if isinstance(begun.node, SequenceNode):
             begun.node.items.extend(begun.parts)
         else:
             for key, value in zip(begun.parts[::2], begun.parts[1::2], strict=True):
-                if not isinstance(key, Scalar):
-                    raise Broken(key.line, "has a key that is not a text")
+                if not isinstance(key, ScalarNode):
+                    raise UnreadableYaml(key.line, "has a key that is not a text")
                 begun.node.items.append((key, value))
         # The anchor is set only now, so that nothing can contain itself.
         self._put(begun.node, begun.anchor)
@@ -181,7 +183,7 @@ class _Builder:
         self._has_references = True
         known = self._named.get(event.anchor or "")
         if known is None:
-            raise Broken(_line(event), "refers (with *) to what is not known before it")
+            raise UnreadableYaml(_line(event), "refers (with *) to what is not known before it")
         self._put(known)
 
     def _put(self, node: Node, anchor: str | None = None) -> None:
@@ -210,7 +212,7 @@ def _at(event: Event) -> tuple[int, int]:
 def refuse_tag(node: Node) -> None:
     """Refuse a tag: it would turn a value into something other than it looks like."""
     if node.tag is not None:
-        raise Broken(node.line, f"has the tag {node.tag}; write the value without one")
+        raise UnreadableYaml(node.line, f"has the tag {node.tag}; write the value without one")
 
 
 @dataclass(slots=True)
@@ -237,13 +239,13 @@ class _Values:
 
     def of(self, node: Node, path: str = "", depth: int = _DEEPEST) -> Any:
         refuse_tag(node)
-        self._left -= 1 + len(path) + (len(node.text) if isinstance(node, Scalar) else 0)
+        self._left -= 1 + len(path) + (len(node.text) if isinstance(node, ScalarNode) else 0)
         if self._left < 0 or depth < 0:
-            raise Broken(node.line, f"is {'nested too deeply' if depth < 0 else 'too large'}")
+            raise UnreadableYaml(node.line, f"is {'nested too deeply' if depth < 0 else 'too large'}")
         self.lines.setdefault(path, node.line)
-        if isinstance(node, Scalar):
+        if isinstance(node, ScalarNode):
             return _scalar(node)
-        if isinstance(node, Listing):
+        if isinstance(node, SequenceNode):
             return [self.of(item, f"{path}[{n}]", depth - 1) for n, item in enumerate(node.items)]
         values = {}
         for key, value in node.fields():
@@ -267,7 +269,7 @@ def located(node: Node, characters: int) -> Located:
     return Located(values.of(node), values.lines)
 
 
-def _scalar(node: Scalar) -> Any:
+def _scalar(node: ScalarNode) -> Any:
     if not node.is_plain:
         return node.text
     tag = _RESOLVER.resolve(yaml.ScalarNode, node.text, (True, False))  # type: ignore[no-untyped-call]
@@ -279,7 +281,7 @@ def _scalar(node: Scalar) -> Any:
     try:
         return read(yaml.ScalarNode(tag, node.text))
     except (ValueError, OverflowError) as reason:
-        raise Broken(node.line, f"holds a number that cannot be read: {reason}") from None
+        raise UnreadableYaml(node.line, f"holds a number that cannot be read: {reason}") from None
 
 
 _RESOLVER: Final = Resolver()

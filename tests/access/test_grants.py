@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from onrecord.access import grants as module
 from onrecord.access.grants import (
     NO_GRANTS,
-    Arrival,
     FileGrants,
     HeaderGrants,
+    RequestOrigin,
     ServiceGrants,
     open_grants,
     read_networks,
@@ -28,7 +28,7 @@ from onrecord.model.caller import Caller
 ANN = Caller(tenant="acme", user="ann")
 BOB = Caller(tenant="acme", user="bob")
 STRANGER = Caller(tenant="globex", user="ann")
-HERE = Arrival(headers={}, peer="127.0.0.1")
+HERE = RequestOrigin(headers={}, peer="127.0.0.1")
 
 
 # A file.
@@ -133,8 +133,8 @@ def test_many_threads_read_a_file_that_changes(path: Path) -> None:
 # A header.
 
 
-def arriving(value: str | None, peer: str | None) -> Arrival:
-    return Arrival(headers={} if value is None else {"x-systems": value}, peer=peer)
+def arriving(value: str | None, peer: str | None) -> RequestOrigin:
+    return RequestOrigin(headers={} if value is None else {"x-systems": value}, peer=peer)
 
 
 @pytest.fixture

@@ -17,7 +17,14 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.access.tokens import Claims, FetchedKeys, FileKeys, OidcTokens, open_tokens, read_claims
+from onrecord.access.tokens import (
+    Claims,
+    FetchedSigningKeys,
+    FileSigningKeys,
+    OidcTokens,
+    open_tokens,
+    read_claims,
+)
 from onrecord.errors import IdentityUnavailable, Invalid, StoreUnavailable, Unauthenticated
 from onrecord.model.limits import PERMISSIONS, TENANT_PERMISSIONS
 
@@ -204,7 +211,9 @@ def test_a_key_that_is_not_for_signatures_opens_nothing(tmp_path: Path) -> None:
     for wrong in ({"use": "enc"}, {"alg": "RS512"}, {"kty": "oct", "k": "c2VjcmV0"}):
         path.write_text(json.dumps({"keys": [jwk(RSA_KEY, "one", **wrong)]}), encoding="utf-8")
         with pytest.raises(Unauthenticated):
-            OidcTokens(issuer=ISSUER, audience=AUDIENCE, keys=FileKeys(path), claims=CLAIMS).caller(token())
+            OidcTokens(issuer=ISSUER, audience=AUDIENCE, keys=FileSigningKeys(path), claims=CLAIMS).caller(
+                token()
+            )
 
 
 def test_a_key_that_is_too_short_opens_nothing(tmp_path: Path) -> None:
@@ -214,7 +223,7 @@ def test_a_key_that_is_too_short_opens_nothing(tmp_path: Path) -> None:
     with pytest.warns(jwt.InsecureKeyLengthWarning):
         sent = token(short)
     with pytest.raises(Unauthenticated):
-        OidcTokens(issuer=ISSUER, audience=AUDIENCE, keys=FileKeys(path), claims=CLAIMS).caller(sent)
+        OidcTokens(issuer=ISSUER, audience=AUDIENCE, keys=FileSigningKeys(path), claims=CLAIMS).caller(sent)
 
 
 # What the claims say.
@@ -390,7 +399,7 @@ class Issuer:
         self.site, self.url = site, site.url
         self.publishes(jwk(RSA_KEY, "one"))
         site.says("/.well-known/openid-configuration", {"issuer": self.url, "jwks_uri": f"{self.url}/keys"})
-        self.keys = FetchedKeys(self.url, timer=timer)
+        self.keys = FetchedSigningKeys(self.url, timer=timer)
         self.reader = OidcTokens(issuer=self.url, audience=AUDIENCE, keys=self.keys, claims=CLAIMS)
 
     def publishes(self, *keys: dict[str, Any]) -> None:
@@ -516,7 +525,7 @@ def test_keys_of_an_encrypted_issuer_do_not_come_unencrypted(issuer: Issuer, mon
     document = {"issuer": "https://id.example.com", "jwks_uri": "http://id.example.com/keys"}
     monkeypatch.setattr(module, "fetch_json", lambda *asked: document)
     with pytest.raises(IdentityUnavailable):
-        FetchedKeys("https://id.example.com").among("one")
+        FetchedSigningKeys("https://id.example.com").among("one")
 
 
 def test_many_threads_ask_the_issuer_once(issuer: Issuer) -> None:

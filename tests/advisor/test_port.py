@@ -117,7 +117,7 @@ def test_whatever_a_provider_does_is_a_note_and_the_key_is_in_none(
         Says("I cannot help with that."): "names none of the candidates",
         as_json({"ids": ["1000", "2000"]}): "names none of the candidates",
         Calls('{"ids": ["17"'): "names none of the candidates",
-        Hangs(end): "did not answer within 0.3 s",
+        Hangs(end): "did not answer in time",
     }
     for reply, words in faults.items():
         door = advised(advisor_timeout="0.3" if isinstance(reply, Hangs) else "20")

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from onrecord import OnRecord, connect
 from onrecord.catalog import extraction, inspection, sql_text
 from onrecord.catalog.extraction import entities_of_query
+from onrecord.catalog.held_catalog import HeldCatalog
 from onrecord.catalog.queries import read_query
 from onrecord.catalog.resolution import MORE_WARNINGS, resolve_all, resolve_leniently
 from onrecord.catalog.sql_text import entities_of_sql, parse_sql
@@ -31,11 +32,11 @@ from onrecord.remember import scrub
 from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG
 from onrecord.surfaces.rest import bodies
 from onrecord.surfaces.rest.request_runner import THREADS, RequestRunner, RequestState
-from onrecord.testing.catalog_fixture import MODELS, HeldCatalog
+from onrecord.testing.catalog_fixture import MODELS
 from onrecord.testing.embedder import StubEmbedder
 from onrecord.text import analyzer
 from onrecord.text.unicode_forms import MOST_MARKS, to_form
-from onrecord.yaml_reader import Broken, located, parse
+from onrecord.yaml_reader import UnreadableYaml, located, parse
 
 from .conftest import Served
 
@@ -118,7 +119,7 @@ def test_a_statement_of_very_many_tables_and_columns_is_read_in_part_and_says_so
 def test_very_many_warnings_are_told_in_part_and_say_so() -> None:
     tables = ", ".join(f"t{each}" for each in range(2_000))
     warnings = entities_of_sql(f"SELECT 1 FROM {tables}", SHOP).warnings
-    assert len(warnings) == limits.WARNINGS_TOLD + 1
+    assert len(warnings) == limits.WARNINGS_SHOWN + 1
     assert warnings[-1] == MORE_WARNINGS
 
 
@@ -280,7 +281,7 @@ def unknown_fields(count: int) -> dict[str, int]:
 def test_many_unknown_fields_are_told_in_few_words_by_the_door() -> None:
     with connect(":memory:") as door, pytest.raises(Invalid) as refused:
         door.remember("x", **unknown_fields(MANY))
-    assert len(refused.value.faults) == limits.FAULTS_TOLD + 1
+    assert len(refused.value.faults) == limits.FAULTS_SHOWN + 1
     assert refused.value.faults[0].message == "is not a field here; did you mean content?"
     assert (
         refused.value.faults[-1].message
@@ -339,7 +340,7 @@ def test_unknown_references_are_compared_with_the_catalog_a_few_times() -> None:
     assert Counting.read == near_names._MOST_LOOKED_FOR
     with pytest.raises(Invalid) as refused:
         resolve_all(unknown, catalog)
-    assert len(refused.value.faults) == limits.FAULTS_TOLD
+    assert len(refused.value.faults) == limits.FAULTS_SHOWN
 
 
 @pytest.mark.parametrize(
@@ -363,13 +364,13 @@ def test_of_very_many_faults_in_a_list_the_first_are_told(rule: Any) -> None:
 
     with pytest.raises(ValueError):
         rule(Items(["hihg"] * MANY))
-    assert seen == limits.FAULTS_TOLD
+    assert seen == limits.FAULTS_SHOWN
 
 
 def test_of_very_many_faults_in_a_map_the_first_are_told() -> None:
     with pytest.raises(Faults) as refused:
         MapOf("names", str, Choice(("high", "low")))({f"{each}": "hihg" for each in range(MANY)})
-    assert len(refused.value.faults) == limits.FAULTS_TOLD
+    assert len(refused.value.faults) == limits.FAULTS_SHOWN
 
 
 def test_a_query_names_so_many_columns_and_no_more() -> None:
@@ -378,7 +379,7 @@ def test_a_query_names_so_many_columns_and_no_more() -> None:
 
     with pytest.raises(Invalid) as refused:
         entities_of_query(read_query(names(2_000)), SHOP)
-    assert len(refused.value.faults) == limits.FAULTS_TOLD
+    assert len(refused.value.faults) == limits.FAULTS_SHOWN
     known = {
         "source_model": "mydb.orders",
         "measures": [{"formula": f"amount:a{each}"} for each in range(1_001)],
@@ -412,7 +413,7 @@ def test_a_long_text_that_is_referred_to_very_often_is_too_large() -> None:
     text = f"a: &long {'x' * 50_000}\nb: [{', '.join(['*long'] * 5_000)}]\n"
     root = parse(text).root
     assert root is not None
-    with pytest.raises(Broken, match="too large"):
+    with pytest.raises(UnreadableYaml, match="too large"):
         located(root, len(text))
 
 
@@ -420,7 +421,7 @@ def test_a_long_name_over_very_many_values_is_too_large() -> None:
     text = f"{'x' * 1_000}: [{', '.join(['1'] * 50_000)}]\n"
     root = parse(text).root
     assert root is not None
-    with pytest.raises(Broken, match="too large"):
+    with pytest.raises(UnreadableYaml, match="too large"):
         located(root, len(text))
 
 

@@ -122,7 +122,7 @@ def test_an_id_that_another_keeps_to_themselves_is_refused_and_nothing_is_told_o
         told.pop("request")
         assert told == {
             "type": "urn:onrecord:conflict",
-            "title": "Something stands in the way",
+            "title": "The request conflicts with what is stored",
             "status": 409,
             "detail": "The id salary cannot be used here. Choose another, or leave it out.",
         }

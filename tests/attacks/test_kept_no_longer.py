@@ -12,6 +12,7 @@ import pytest
 
 from onrecord import connect, upkeep
 from onrecord.jobs import worker
+from onrecord.operation import StorePolicy
 from onrecord.testing.builders import Clock, administrator
 from onrecord.testing.embedder import StubEmbedder
 
@@ -63,7 +64,7 @@ def test_what_was_put_off_is_done_though_the_audit_cannot_be_swept(
         # Too long to be embedded as it is saved.
         door.remember("word " * 1_500)
         with out_of_reach("audit", db):
-            known = upkeep.doers(door._store, embedder, timedelta(days=1))
+            known = upkeep.doers(door._store, door._embedders, StorePolicy(audit_kept=timedelta(days=1)))
             worker.Worker(door._store, known, clock).run(stop, report)
     assert (len(failed), sum(done)) == (1, 1)
 

@@ -41,6 +41,7 @@ from onrecord.surfaces.serving.connections import HEAD_BYTES
 from onrecord.testing.embedder import StubEmbedder
 from tests.access.conftest import Site, site
 from tests.access.test_tokens import keys_file, token, tokens
+from tests.forked import Forked
 from tests.surfaces.conftest import Served, Shell, served, shell
 from tests.surfaces.test_rest_serving import Process, started
 
@@ -69,7 +70,7 @@ def rest_of(line: socket.socket) -> bytes:
 @pytest.fixture
 def quick(words_alone: None, started: Starting) -> Process:
     """A server whose patience is short."""
-    return started(ONRECORD_REQUEST_TIMEOUT="3")
+    return started(ONRECORD_REQUEST_TIMEOUT="2")
 
 
 #: What was sent of a request, and what is said when no more comes.
@@ -281,8 +282,21 @@ def test_a_database_that_takes_connections_and_says_nothing_is_given_up(
     assert (said.code, "cannot be reached" in said.err) == (6, True)
 
 
+@pytest.fixture
+def hasty(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command, which does not wait for long for what follows once its work is done."""
+    sooner = (
+        "from onrecord.surfaces import last_word; from onrecord.surfaces.serving import workers; "
+        "last_word.AFTERWARDS_S = workers.AFTERWARDS_S = 0.5; "
+    )
+    command = [*shell.command[:-1], sooner + shell.command[-1]]
+    monkeypatch.setattr(shell, "command", command)
+    return command
+
+
+@pytest.mark.usefixtures("words_alone", "hasty")
 def test_a_server_whose_database_hangs_says_so_and_ends_when_it_is_told_to(
-    words_alone: None, postgres_store: str, piped: Callable[[str | None], Pipe], started: Starting
+    postgres_store: str, piped: Callable[[str | None], Pipe], started: Starting
 ) -> None:
     """One process and two, at once: most of this is waiting."""
     pipe = piped(postgres_store)
@@ -308,8 +322,12 @@ def said_so_and_ended(server: Process) -> bool:
     # The store is not asked again for a second. Whoever asks without a pause fills the log that nobody reads here.
     while server.client.get("/health/ready").status_code != 503:
         time.sleep(0.1)
-    assert server.client.get("/v1/memories").status_code == 503
-    assert server.client.post("/v1/memories", json={"content": "Tea."}).status_code == 503
+    with ThreadPoolExecutor(2) as pool:
+        asked = [
+            pool.submit(server.client.get, "/v1/memories"),
+            pool.submit(server.client.post, "/v1/memories", json={"content": "Tea."}),
+        ]
+        assert [each.result().status_code for each in asked] == [503, 503]
     assert server.client.get("/health/live").status_code == 200
     server.tell(signal.SIGTERM)
     server._process.wait(timeout=AT_LAST_S)
@@ -317,27 +335,24 @@ def said_so_and_ended(server: Process) -> bool:
 
 
 def test_a_worker_whose_database_hangs_ends_when_it_is_told_to(
-    shell: Shell, postgres_store: str, piped: Callable[[str | None], Pipe]
+    hasty: list[str], postgres_store: str, piped: Callable[[str | None], Pipe]
 ) -> None:
     pipe = piped(postgres_store)
     patient = {"ONRECORD_SHUTDOWN_TIMEOUT": "1", "ONRECORD_DB_STATEMENT_TIMEOUT": str(5 * AT_LAST_S)}
-    with subprocess.Popen(
-        [*shell.command, "--db", through(pipe, postgres_store), "work"],
-        stderr=subprocess.PIPE,
-        env=os.environ | patient,
-        text=True,
-    ) as working:
-        try:
-            assert working.stderr is not None
-            assert "Working on" in working.stderr.readline()
-            pipe.freeze()
-            # It asks every second for what is due.
-            assert pipe.keeps.wait(AT_LAST_S)
-            working.send_signal(signal.SIGTERM)
-            assert working.wait(AT_LAST_S) == 128 + signal.SIGTERM
-            assert "Something did not end in time" in working.stderr.read()
-        finally:
-            working.kill()
+    command = [*hasty, "--db", through(pipe, postgres_store), "work"]
+    working = Forked(command, stderr=subprocess.PIPE, env=os.environ | patient)
+    try:
+        assert working.stderr is not None
+        assert "Working on" in working.stderr.readline()
+        pipe.freeze()
+        # It asks every second for what is due.
+        assert pipe.keeps.wait(AT_LAST_S)
+        working.send_signal(signal.SIGTERM)
+        _, told = working.communicate(AT_LAST_S)
+        assert working.returncode == 128 + signal.SIGTERM
+        assert "Something did not end in time" in told
+    finally:
+        working.kill()
 
 
 def test_it_says_whether_it_is_ready_though_every_table_is_held(
@@ -597,15 +612,17 @@ def test_whoever_is_not_known_yet_is_answered_in_time_though_the_keys_cannot_be_
     with psycopg.connect(postgres_store) as holding, server.connect(key) as client:
         holding.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
         # One that reads, one that takes long by nature, one that writes, and one whose body is large.
-        said = [
-            client.request(method, path, json=sent, timeout=AT_LAST_S).json()
-            for method, path, sent in (
-                ("GET", "/v1/memories", None),
-                ("GET", "/v1/keys", None),
-                ("POST", "/v1/memories", {"content": "Tea."}),
-                ("POST", "/v1/memories", {"content": "Tea." * 16_000, "hint": " " * 9_000}),
-            )
-        ]
+        with ThreadPoolExecutor(4) as pool:
+            asked = [
+                pool.submit(client.request, method, path, json=sent, timeout=AT_LAST_S)
+                for method, path, sent in (
+                    ("GET", "/v1/memories", None),
+                    ("GET", "/v1/keys", None),
+                    ("POST", "/v1/memories", {"content": "Tea."}),
+                    ("POST", "/v1/memories", {"content": "Tea." * 16_000, "hint": " " * 9_000}),
+                )
+            ]
+        said = [each.result().json() for each in asked]
         holding.rollback()
         # Nothing was begun, so that nothing is unknown.
         assert {each["type"] for each in said} == {"urn:onrecord:unavailable"}

@@ -68,7 +68,7 @@ def test_it_is_opened_again_at_the_machine_alone(served: Starting, shell: Shell,
         assert (refused.code, "keys are still valid (1)" in refused.err) == (5, True)
         assert statuses(admin) == every(200)
         assert admin.delete("/v1/tenants/default", params={"confirm": "default"}).status_code == 200
-    assert "Forgot 1 key" in shell("--db", store, "keys", "waive").out
+    assert "Deleted 1 key" in shell("--db", store, "keys", "waive").out
     assert statuses(served(db=store, embedder="none").client) == every(200)
 
 

@@ -7,12 +7,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onrecord.catalog.extraction import entities_of_query
-from onrecord.catalog.formulas import Mention, UnreadableFormula, mentions_in_filter, mentions_in_formula
+from onrecord.catalog.formulas import (
+    NameInFormula,
+    UnreadableFormula,
+    mentions_in_filter,
+    mentions_in_formula,
+)
+from onrecord.catalog.held_catalog import HeldCatalog
 from onrecord.catalog.queries import ModelQuery, QueryMeasure, read_query
 from onrecord.catalog.resolution import Ambiguous, AmbiguousModel, Entities, Unresolved
 from onrecord.errors import Invalid, StoreUnavailable
 from onrecord.model.catalog import Model
-from onrecord.testing.catalog_fixture import CUSTOMERS, ORDERS, HeldCatalog, columns, join, shop
+from onrecord.testing.catalog_fixture import CUSTOMERS, ORDERS, columns, join, shop
 
 SHOP = shop()
 
@@ -136,10 +142,10 @@ def test_a_filter_with_something_left_open_is_refused(condition: str) -> None:
 
 def test_a_word_of_the_language_may_be_a_column_as_well() -> None:
     assert mentions_in_filter("date > current_date") == (
-        Mention(name="date", soft=True),
-        Mention(name="current_date", soft=True),
+        NameInFormula(name="date", soft=True),
+        NameInFormula(name="current_date", soft=True),
     )
-    assert mentions_in_formula("count:sum") == (Mention(name="count", aggregation="sum"),)
+    assert mentions_in_formula("count:sum") == (NameInFormula(name="count", aggregation="sum"),)
 
 
 @given(st.text() | st.text("ab.*:(),'\"{}=+- 1"))

@@ -14,7 +14,7 @@ import pytest
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.catalog import ingest as ingesting
-from onrecord.catalog import rendering
+from onrecord.catalog import rendering, source_comparison
 from onrecord.catalog.ingest import EntityChanges, Ingested
 from onrecord.catalog.records import RECORD_VERSION, records_of_model
 from onrecord.catalog.resolution import resolve
@@ -925,7 +925,7 @@ def test_a_changed_renderer_writes_unchanged_models_anew(
     text = rendering.text_of_part
     monkeypatch.setattr(rendering, "text_of_part", lambda *told: text(*told) + "\nrendered anew")
     assert nothing(memory.ingest(str(folder)))
-    monkeypatch.setattr(ingesting, "RECORD_VERSION", RECORD_VERSION + 1)
+    monkeypatch.setattr(source_comparison, "RECORD_VERSION", RECORD_VERSION + 1)
     answer = memory.ingest(str(folder))
     assert (answer.added, answer.gone) == (EntityChanges(), EntityChanges())
     assert (answer.changed.models, answer.changed.columns) == (2, 5)

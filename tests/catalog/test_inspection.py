@@ -9,10 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from onrecord.catalog.held_catalog import HeldCatalog
 from onrecord.catalog.inspection import MOST_REACHABLE_FIELDS, SECTIONS, Learning, as_markdown, inspection
 from onrecord.errors import Invalid
 from onrecord.model.catalog import Join, Model, Part
-from onrecord.testing.catalog_fixture import CUSTOMERS, ORDERS, REGIONS, HeldCatalog, columns, join, shop
+from onrecord.testing.catalog_fixture import CUSTOMERS, ORDERS, REGIONS, columns, join, shop
 
 SHOP = shop()
 

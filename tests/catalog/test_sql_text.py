@@ -9,11 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from onrecord.catalog.held_catalog import HeldCatalog
 from onrecord.catalog.sql_text import NOT_INSTALLED, entities_of_sql, parse_sql
 from onrecord.errors import StoreUnavailable
 from onrecord.model.catalog import Model
 from onrecord.model.limits import CONTENT_BYTES
-from onrecord.testing.catalog_fixture import HeldCatalog, columns, shop
+from onrecord.testing.catalog_fixture import columns, shop
 
 SHOP = shop()
 

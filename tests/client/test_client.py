@@ -329,7 +329,7 @@ class TestBadLines:
             with pytest.raises(StoreUnavailable, match=there.url):
                 memory.browse()
             assert len(there.requests) == 3
-            with pytest.raises(StoreUnavailable, match="Whether it was done is not known"):
+            with pytest.raises(StoreUnavailable, match="It is unknown whether the request was carried out"):
                 memory.remember("One.")
 
     def test_who_is_told_to_wait_long_is_told_so(self, line: Lay) -> None:
@@ -373,7 +373,7 @@ class TestBadLines:
         there = line(reply)
         with (
             connect(there.url, key="onr_secret") as memory,
-            pytest.raises(StoreUnavailable, match="not an OnRecord server") as told,
+            pytest.raises(StoreUnavailable, match="is not OnRecord") as told,
         ):
             memory.browse()
         assert there.url in str(told.value)

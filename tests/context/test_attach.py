@@ -12,10 +12,10 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from onrecord import OnRecord
+from onrecord.attached_buffer import AttachedBuffer, Member
 from onrecord.catalog.mentions import MOST_CHARACTERS, MOST_NAMES, mentions
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import administrator, person, shown_ids
-from onrecord.told_buffer import Member, ToldBuffer
 from tests.recall.test_lineage import a_manifest
 from tests.stores import InAFile, OnPostgres
 
@@ -246,11 +246,11 @@ def test_what_goes_on_beyond_the_bound_is_told_to_be_cut(door: Any) -> None:
 
 
 def test_what_a_conversation_was_told_is_bounded() -> None:
-    told = ToldBuffer(most=6, of_one=3)
+    told = AttachedBuffer(most=6, of_one=3)
     ann, bob = (Member("acme", user, ("ann", "talk")) for user in ("ann", "bob"))  # type: ignore[arg-type]
     told.note(ann, "abcd")
-    assert told.told(ann, "abcde") == set("bcd")
-    assert told.told(bob, "bcd") == set()
+    assert told.attached_before(ann, "abcde") == set("bcd")
+    assert told.attached_before(bob, "bcd") == set()
     told.note(bob, "xyz")
-    assert told.told(ann, "bcd") == set()
-    assert told.told(bob, "xyz") == set("xyz")
+    assert told.attached_before(ann, "bcd") == set()
+    assert told.attached_before(bob, "xyz") == set("xyz")

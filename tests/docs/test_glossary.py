@@ -29,6 +29,9 @@ PLAIN = {
     "writable",
     "missing",
     "embed",
+    "show",
+    "drop",
+    "remove",
 }
 #: Names of other products.
 PRODUCTS = {
@@ -69,14 +72,16 @@ def test_every_table() -> None:
     assert unexplained(sorted(metadata.tables)) == []
 
 
-def test_every_port_of_the_store() -> None:
-    ports = "\n".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "store" / "ports").glob("*.py"))
-    assert unexplained(re.findall(r"^class (\w+)\([^)]*Protocol\)", ports, re.MULTILINE)) == []
+def test_every_protocol() -> None:
+    """Those of a face are the words of another product."""
+    ours = [path for path in PACKAGE.rglob("*.py") if "faces" not in path.relative_to(PACKAGE).parts]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in ours)
+    assert unexplained(re.findall(r"^class (\w+)\([^)]*\bProtocol\b", text, re.MULTILINE)) == []
 
 
 def test_every_noun_of_the_commands_and_routes() -> None:
     """The first word of a command that has two is the thing it is about; so is the first part of a route."""
-    commands = {operation.command.split()[0] for operation in OPERATIONS if " " in (operation.command or "")}
+    commands = {operation.command.split()[0] for operation in OPERATIONS if operation.command}
     routes = {
         part
         for operation in OPERATIONS
@@ -84,6 +89,12 @@ def test_every_noun_of_the_commands_and_routes() -> None:
         if part and "{" not in part
     }
     assert unexplained(sorted(commands | routes)) == []
+
+
+def test_no_word_has_two_entries() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    first = re.findall(r"^\*\*([^*]+)\*\*", text, re.MULTILINE)
+    assert sorted({word for word in first if first.count(word) > 1}) == []
 
 
 def test_it_denies_nothing_that_exists() -> None:

@@ -4,7 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path("src/onrecord")
@@ -68,6 +71,11 @@ def upgrade() -> None:
 '''
 
 
+def _compiled(folder: Path) -> Path:
+    """Where Python keeps what it compiled of a folder, if not inside."""
+    return Path(f"{sys.pycache_prefix}{folder}") if sys.pycache_prefix else folder / "__pycache__" / "none"
+
+
 class Copy:
     """A copy of the project, to be changed."""
 
@@ -76,6 +84,8 @@ class Copy:
         # With what was compiled, which is as good there: a copy keeps the times of its files.
         for name in ("src", "tests", "docs"):
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("*.onnx"))
+            if (compiled := _compiled(ROOT / name)).exists():
+                shutil.copytree(compiled, _compiled(root / name))
         for model in (ROOT / "src").rglob("*.onnx"):
             (root / model.relative_to(ROOT)).symlink_to(model)
         for page in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "pyproject.toml", "Makefile"):
@@ -89,9 +99,8 @@ class Copy:
         file.write_text(before.replace(after, after + text), encoding="utf-8")
 
     def run(self, *words: str) -> None:
-        # Not the worker that this test runs in, nor where it keeps what is compiled.
-        inside = ("PYTEST_", "PYTHONPYCACHEPREFIX")
-        outside = {name: value for name, value in os.environ.items() if not name.startswith(inside)}
+        # Not the worker that this test runs in.
+        outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         environment = {**outside, "PYTHONPATH": str(self.root / "src")}
         done = subprocess.run(
             [sys.executable, *words], cwd=self.root, env=environment, capture_output=True, text=True
@@ -174,8 +183,16 @@ for db in ("two.db", "memories.yaml"):
 """
 
 
-def test_an_operation_and_a_field_of_a_memory_are_added_where_the_table_says(tmp_path: Path) -> None:
-    copy = Copy(tmp_path / "copy")
+@pytest.fixture
+def copy(tmp_path: Path) -> Iterator[Copy]:
+    root = tmp_path / "copy"
+    yield Copy(root)
+    shutil.rmtree(_compiled(root), ignore_errors=True)
+
+
+def test_an_operation_and_a_field_of_a_memory_are_added_where_the_table_says(
+    copy: Copy, tmp_path: Path
+) -> None:
     add_an_operation(copy)
     add_a_field_of_a_memory(copy)
     # In one process: most of its time goes into loading what all three need.

@@ -800,7 +800,7 @@ class TestErasingTenants:
         with self.admin(server) as admin:
             add_by(admin)
             for tenant in ("beta", "default"):
-                refused(admin.delete(f"/v1/admin/tenants/{tenant}"), 403, "whoever runs the store")
+                refused(admin.delete(f"/v1/admin/tenants/{tenant}"), 403, "the operator of the store")
             assert admin.get(ENTRIES).json()["count"] == 1
 
     def test_another_secret_is_nobody(self, server: Served) -> None:

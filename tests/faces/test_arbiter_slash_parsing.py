@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from onrecord.faces.arbiter import slash
 from onrecord.faces.arbiter.slash.grammar import commands
-from onrecord.faces.arbiter.slash.parsed import AddEntry, Command, Refused, WriteFile
+from onrecord.faces.arbiter.slash.parsed import AddEntry, Command, RefusedCommand, WriteFile
 
 from .conftest import Ground
 
@@ -41,7 +41,7 @@ def test_what_stands_in_a_body_is_kept_and_never_a_command(lines: list[str]) -> 
     if any(END.fullmatch(line) for line in body.split("\n")):
         return
     (entry,) = parse(f"/mem add entry project Title\n{body}\n/endmem")
-    assert isinstance(entry, AddEntry) or (isinstance(entry, Refused) and not body.strip())
+    assert isinstance(entry, AddEntry) or (isinstance(entry, RefusedCommand) and not body.strip())
     assert not isinstance(entry, AddEntry) or entry.body == body
     (file,) = parse(f"/write --persist path\n{body}\n/endwrite")
     assert isinstance(file, WriteFile)
@@ -53,7 +53,7 @@ def test_an_open_block_swallows_the_rest_and_is_refused(text: str) -> None:
     if any(END.fullmatch(line) for line in re.split(r"\r\n|\r|\n", text)):
         return
     (only,) = parse(f"/mem add entry project Title\n{text}")
-    assert isinstance(only, Refused)
+    assert isinstance(only, RefusedCommand)
     assert "not closed with /endmem" in only.reason
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,97 +22,44 @@ from onrecord.surfaces.mcp.faces import chosen
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 from tests.conftest import Clock
-from tests.surfaces.test_mcp import ERAS, Agent, introduce
+from tests.surfaces.test_mcp import ERAS, Agent
 
 from ..catalog.test_ingest import a_manifest, made_from
+from .data_platform_people import (
+    ANN,
+    BOB,
+    CHIEF,
+    PII,
+    REVIEWER,
+    SEASONS,
+    STORES,
+    Connect,
+    admin,
+    agent,
+    ann,
+    door,
+    error,
+    found,
+    ids,
+    introduce,
+    listed,
+    recall,
+    remember,
+    scores,
+    stub,
+    urn,
+)
 
-__all__ = ["introduce"]
-Connect = Callable[..., Agent]
-
-ANN, BOB, CHIEF = "ann@example.com", "bob@example.com", "chief@example.com"
-REVIEWER = frozenset({"memory.read", "memory.manage", "memory.review"})
-SEASONS = "We have two distinct selling seasons."
-STORES = "Test stores 9001-9099 are training environments."
-PII = "The customer_id column contains PII."
-
-
-def urn(table: str) -> str:
-    return f"urn:li:dataset:(urn:li:dataPlatform:duckdb,warehouse.main.{table},PROD)"
-
-
-@pytest.fixture
-def stub() -> StubEmbedder:
-    return StubEmbedder()
-
-
-@pytest.fixture
-def door(clock: Clock, stub: StubEmbedder) -> Iterator[OnRecord]:
-    owner = Caller(tenant="acme", user=CHIEF, permissions=frozenset(PERMISSIONS))
-    with connect(":memory:", caller=owner, clock=clock, embedder=stub) as door:
-        yield door
-
-
-@pytest.fixture
-def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
-    """An agent with these tools, for the person that its request names."""
-
-    def connected(user: str = ANN, mode: str = "auto", **who: Any) -> Agent:
-        caller = Caller(**{"tenant": "acme", "user": user, "actor": "agent"} | who)
-        visit = ToolRequest(door.as_caller(caller), chosen(["data_platform"]))
-        return introduce(Client(build_server(lambda context: visit), mode=mode))
-
-    return connected
-
-
-@pytest.fixture
-def ann(agent: Connect) -> Agent:
-    return agent()
-
-
-@pytest.fixture
-def admin(agent: Connect) -> Agent:
-    return agent(CHIEF, permissions=frozenset(PERMISSIONS))
-
-
-def remember(someone: Agent, content: str = SEASONS, **more: Any) -> str:
-    told = someone.did("memory_manage", command="remember", content=content, **more)
-    return str(told["id"])
-
-
-def error(someone: Agent, tool: str = "memory_manage", **arguments: Any) -> str:
-    """The text of an error, which is JSON with one key."""
-    told = json.loads(someone.refused(tool, **arguments))
-    assert list(told) == ["error"]
-    return str(told["error"])
-
-
-def listed(someone: Agent, **filters: Any) -> list[dict[str, Any]]:
-    records: list[dict[str, Any]] = someone.did("memory_manage", command="list", **filters)["records"]
-    return records
-
-
-def ids(records: list[dict[str, Any]]) -> list[str]:
-    return [each["id"] for each in records]
-
-
-def recall(someone: Agent, query: str = "", **more: Any) -> dict[str, Any]:
-    answer: dict[str, Any] = someone.did("memory_recall", query=query, **more)
-    assert answer["count"] == len(answer["memories"])
-    return answer
-
-
-def found(answer: dict[str, Any]) -> list[str]:
-    return [each["Record"]["id"] for each in answer["memories"]]
-
-
-def scores(answer: dict[str, Any]) -> list[float]:
-    return [each["Score"] for each in answer["memories"]]
+__all__ = ["admin", "agent", "ann", "door", "introduce", "stub"]
 
 
 class TestTheTool:
-    def test_both_schemas_are_closed_and_list_no_values(self, ann: Agent) -> None:
-        tools = {tool.name: tool.input_schema for tool in ann.listed().tools}
-        assert list(tools) == ["memory_manage", "memory_recall"]
+    def test_all_schemas_are_closed_and_list_no_values(self, ann: Agent, admin: Agent) -> None:
+        tools = {tool.name: tool.input_schema for tool in admin.listed().tools}
+        assert list(tools) == [
+            *("memory_manage", "memory_recall", "capture_insight", "recall_insight", "apply_knowledge")
+        ]
+        assert [tool.name for tool in ann.listed().tools] == list(tools)[:-1], "curating is for reviewers"
         for schema in tools.values():
             assert schema["additionalProperties"] is False
             assert "enum" not in json.dumps(schema)

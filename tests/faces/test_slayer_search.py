@@ -767,7 +767,7 @@ class TestOneList:
             ("", "MATCH"),
             ("MATCH (n) RETURN n.id AS id", "MATCH (n:Memory:Column) RETURN n.id AS id"),
             ("MATCH (n:Memory) RETURN m.id AS id", "RETURN m.id"),
-            ("MATCH (n:Memory) RETURN n.id", "only kinds"),
+            ("MATCH (n:Memory) RETURN n.id", "labels alone"),
             ("MATCH (n:Memory) WHERE n.id = '1' RETURN n.id AS id", "WHERE"),
             ("MATCH (n:Memory)-[:ABOUT]->(m:Column) RETURN n.id AS id", "ABOUT"),
             ("MATCH (n:Memory:Table) RETURN n.id AS id", "'Table'"),

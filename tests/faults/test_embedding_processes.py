@@ -20,6 +20,9 @@ from .embedding_worker import ANN, changing_models, text_of
 
 TURNS = tries(8, soaking=64)
 MEMORIES = tries(70, soaking=200)
+#: For these it is enough to be more than two workers claim at once.
+PUT_OFF = tries(24, soaking=200)
+SEARCHES = tries(25, soaking=60)
 JOBS_AT_ONCE = 4
 
 
@@ -99,7 +102,7 @@ class TestVisibility:
         self, crew: Any, door: OnRecord, shared_db: str
     ) -> None:
         door = changing_models(door, StubEmbedder("new", 64))
-        writer = crew.start("save_on", db=shared_db, first=0, many=50)
+        writer = crew.start("save_on", db=shared_db, first=0, many=tries(20, soaking=50))
         writer.hear()
         writer.go()
         for told in writer.each():
@@ -112,10 +115,10 @@ class TestWorkers:
 
     def put_off(self, door: OnRecord, stub: StubEmbedder) -> None:
         stub.down = "The stub is away."
-        for number in range(MEMORIES):
+        for number in range(PUT_OFF):
             assert door.remember(text_of(number)).degraded
         stub.down = None
-        assert waiting(door) == MEMORIES
+        assert waiting(door) == PUT_OFF
 
     def test_two_workers_share_the_work_and_do_nothing_twice(
         self, crew: Any, door: OnRecord, stub: StubEmbedder, shared_db: str
@@ -123,7 +126,7 @@ class TestWorkers:
         self.put_off(door, stub)
         told = heard([crew.start("work", db=shared_db) for _ in range(2)])
         done = Counter(text for line in told for text in line["texts"])
-        assert done == Counter({text_of(number): 1 for number in range(MEMORIES)})
+        assert done == Counter({text_of(number): 1 for number in range(PUT_OFF)})
         assert_all_embedded(door, stub)
 
     def test_what_a_killed_worker_had_claimed_is_done_by_the_next(
@@ -137,19 +140,19 @@ class TestWorkers:
         other = heard([crew.start("work", db=shared_db)])
         doomed.kill()
         left = waiting(door)
-        assert left == MEMORIES - len(before) - len(other) > 0, "what is claimed is left alone"
+        assert left == PUT_OFF - len(before) - len(other) > 0, "what is claimed is left alone"
         assert heard([crew.start("work", db=shared_db)]) == []
         after = heard([crew.start("work", db=shared_db, hours=1)])
         assert len(after) == left
         done = Counter(text for line in (*before, *other, *after) for text in line["texts"])
-        assert done == Counter({text_of(number): 1 for number in range(MEMORIES)})
+        assert done == Counter({text_of(number): 1 for number in range(PUT_OFF)})
         assert_all_embedded(door, stub)
 
     def test_what_nobody_put_off_is_found_and_made_though_a_worker_is_killed_at_it(
         self, crew: Any, door: OnRecord, stub: StubEmbedder, shared_db: str
     ) -> None:
         without = OnRecord(door._store, ANN)
-        for number in range(MEMORIES):
+        for number in range(PUT_OFF):
             without.remember(text_of(number))
         assert waiting(door) == 0
         doomed = crew.start("work", db=shared_db, stops_at=1, begins=True)
@@ -159,7 +162,7 @@ class TestWorkers:
         doomed.kill()
         assert heard([crew.start("work", db=shared_db, begins=True)]) == [], "what is claimed is left alone"
         heard([crew.start("work", db=shared_db, hours=1, begins=True) for _ in range(2)])
-        assert [model.indexed for model in door.status().tenants[0].models] == [MEMORIES]
+        assert [model.indexed for model in door.status().tenants[0].models] == [PUT_OFF]
 
     def test_embedding_what_is_missing_beside_a_worker_does_no_harm(
         self, crew: Any, door: OnRecord, stub: StubEmbedder, shared_db: str
@@ -248,11 +251,11 @@ class TestChangeOfModels:
             [
                 crew.start("change_models", db=shared_db, waits=False),
                 crew.start("save_on", db=shared_db, first=MEMORIES, many=20),
-                *(crew.start("search_on", db=shared_db, many=MEMORIES, times=60) for _ in range(2)),
+                *(crew.start("search_on", db=shared_db, many=MEMORIES, times=SEARCHES) for _ in range(2)),
             ]
         )
         searches = [line for line in told if "wanted" in line]
-        assert len(searches) == 120
+        assert len(searches) == 2 * SEARCHES
         for line in searches:
             assert all("have no vectors yet" in reason for reason in line["why"])
             # By vectors alone a few cannot be found while neither model has them all, and the answer says so.

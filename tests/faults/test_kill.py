@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 
 from onrecord import OnRecord, connect
 from onrecord.errors import NotFound
+from tests.databases import BACKENDS
 from tests.soak import SOAKING, tries
 
 from .stopping import stop_before
@@ -27,12 +28,6 @@ Whole = Callable[[OnRecord], list[str]]
 ROUNDS = tries(2, soaking=12)
 IMPORTED = 1_100
 BATCH = 1_000
-
-
-@pytest.fixture
-def postgres_store(postgres_dsn: str) -> str:
-    """A schema without tables: how they come to be is the question of some tests here."""
-    return postgres_dsn
 
 
 @pytest.fixture
@@ -170,16 +165,24 @@ def test_an_index_whose_rebuilding_was_killed_is_as_it_was(
         assert [hit.memory.id for hit in door.recall("hint3", recipe="lexical").hits] == ["3"]
 
 
-def test_a_migration_that_was_killed_left_no_table_and_can_be_repeated(crew: Any, shared_db: str) -> None:
+@pytest.fixture(params=BACKENDS)
+def bare(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a store without tables."""
+    if request.param == "postgres":
+        return str(request.getfixturevalue("postgres_dsn"))
+    return str(tmp_path / "store.db")
+
+
+def test_a_migration_that_was_killed_left_no_table_and_can_be_repeated(crew: Any, bare: str) -> None:
     # Before it is kept, and at a few of its hundreds of statements from the first to the last.
     for statement in chain([None], count(1, tries(200, soaking=50))):
-        told = crew.start("die_at", db=shared_db, statement=statement, act="migrate", given={}).rest()
+        told = crew.start("die_at", db=bare, statement=statement, act="migrate", given={}).rest()
         if told:
             break
-        assert tables_of(shared_db) == []
+        assert tables_of(bare) == []
     assert statement is not None
     assert statement > 200, "the migration must have been killed in its middle"
-    with connect(shared_db) as door:
+    with connect(bare) as door:
         door.remember("it works now")
         assert door.doctor().problems == ()
 
@@ -348,16 +351,16 @@ def killed_while_reindexing(crew: Any, db: str) -> None:
 
 
 def test_a_connection_that_the_server_ends_is_told_clearly_and_the_next_call_works(
-    crew: Any, postgres_dsn: str
+    crew: Any, postgres_store: str
 ) -> None:
     name = f"cut{time.monotonic_ns()}"
-    with connect(postgres_dsn) as door, psycopg.connect(postgres_dsn) as other:
+    with connect(postgres_store) as door, psycopg.connect(postgres_store) as other:
         door.remember("the tenant exists")
-        hand = crew.start("cut_off", db=f"{postgres_dsn}&application_name={name}")
+        hand = crew.start("cut_off", db=f"{postgres_store}&application_name={name}")
         hand.hear()
         other.execute("SELECT * FROM counters FOR UPDATE")
         hand.go()
-        end_waiting_connection(postgres_dsn, name)
+        end_waiting_connection(postgres_store, name)
         told = hand.hear()
         other.rollback()
         assert told["kind"] == "StoreUnavailable"
@@ -369,11 +372,11 @@ def test_a_connection_that_the_server_ends_is_told_clearly_and_the_next_call_wor
         assert door.doctor().problems == ()
 
 
-def test_a_connection_that_the_server_ended_in_between_is_replaced_unnoticed(postgres_dsn: str) -> None:
+def test_a_connection_that_the_server_ended_in_between_is_replaced_unnoticed(postgres_store: str) -> None:
     name = f"idle{time.monotonic_ns()}"
-    with connect(f"{postgres_dsn}&application_name={name}") as door:
+    with connect(f"{postgres_store}&application_name={name}") as door:
         door.remember("before", id="before")
-        with psycopg.connect(postgres_dsn) as other:
+        with psycopg.connect(postgres_store) as other:
             end = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = %s"
             assert other.execute(end, [name]).fetchall() == [(True,)]
         assert door.show("before").memory.content == "before"

@@ -97,5 +97,5 @@ def test_a_roll_back_that_was_killed_is_finished(
     assert hand.rest() == [], "it was killed"
     settled(shop)
     assert shown(shop) == before
-    assert [each.id for each in shop.browse(proposal="rolled_back").memories] == [id]
+    assert [each.id for each in shop.browse(proposal="pending").memories] == [id]
     assert "wrong" in (shop.show(id).memory.status_reason or "")

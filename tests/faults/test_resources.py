@@ -15,7 +15,7 @@ from onrecord import OnRecord, connect, connect_async
 from onrecord.errors import StoreUnavailable
 from tests.soak import tries
 
-OPENINGS = tries(12, soaking=50)
+OPENINGS = tries(6, soaking=50)
 THREADS = 16
 TURNS = tries(3, soaking=12)
 

@@ -25,6 +25,7 @@ from embedding_worker import JOBS as EMBEDDING_JOBS
 from stopping import stop_before
 
 from onrecord import Caller, OnRecord, connect
+from onrecord.care import watching
 from onrecord.errors import NotFound, OnRecordError, StoreUnavailable, VersionConflict
 from onrecord.model.limits import PERMISSIONS
 from onrecord.store.postgres import PostgresBackend
@@ -174,12 +175,30 @@ def die_when(
     db: str,
     act: str,
     given: dict[str, Any],
-    owner: str,
-    name: str,
-    nth: int,
-    after: bool = False,
+    **when: Any,
 ) -> None:
     """Do one thing, and die just before or just after the nth call of something: where it is, and its name."""
+    with connect(db, caller=ANN) as memory:
+        _die_at(**when)
+        getattr(memory, act)(**given)
+    parent.tell(survived=True)
+
+
+def die_watching(parent: Parent, db: str, **when: Any) -> None:
+    """Do what a worker that watches does, and die in the same way."""
+    os.environ["ONRECORD_WATCH"] = "yes"
+    # So that a few memories take several transactions.
+    watching._WRITTEN_AT_ONCE = 2
+    with connect(db, caller=ANN) as memory:
+        _die_at(**when)
+        worker = memory.worker
+        worker.begin()
+        while worker.run_once() is not None:
+            pass
+    parent.tell(survived=True)
+
+
+def _die_at(owner: str, name: str, nth: int, after: bool = False) -> None:
     place = pkgutil.resolve_name(owner)
     called, calls = getattr(place, name), count(1)
 
@@ -192,10 +211,7 @@ def die_when(
             die()
         return said
 
-    with connect(db, caller=ANN) as memory:
-        setattr(place, name, call)
-        getattr(memory, act)(**given)
-    parent.tell(survived=True)
+    setattr(place, name, call)
 
 
 def take_in(parent: Parent, db: str, path: str) -> None:
@@ -342,6 +358,7 @@ JOBS = (
     die_at,
     die_in,
     die_when,
+    die_watching,
     take_in,
     reindex,
     write_on,

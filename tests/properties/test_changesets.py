@@ -15,6 +15,7 @@ from onrecord.errors import Conflict
 from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.edits import EDITS, Cell, Edit, same_value
 from onrecord.model.limits import EDIT_FIELDS
+from tests.soak import tries
 from tests.stores import empty
 
 from .conftest import KEEPER, START
@@ -116,7 +117,11 @@ sources = st.tuples(
     st.none() | st.sampled_from(TEXTS[:2]),
     st.sampled_from([(), ("one",), ("one", "two")]),
 )
-SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(
+    max_examples=tries(10, soaking=100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 
 @SLOW

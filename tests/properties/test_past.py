@@ -41,7 +41,7 @@ def told_to(caller: Caller, owner: Caller, past: list[Room]) -> list[int]:
     return list(range(len(past) - len(since) + 1, len(past) + 1))
 
 
-@settings(max_examples=tries(12, soaking=200))
+@settings(max_examples=tries(6, soaking=200))
 @given(user=st.sampled_from(USERS), changes=changes, readers=st.lists(callers(), min_size=1, max_size=3))
 def test_a_caller_is_told_the_past_since_it_was_for_them_and_no_more(
     stores: Stores, user: str, changes: list[tuple[Room, bool]], readers: list[Caller]

@@ -101,7 +101,7 @@ def ways_to_read(door: OnRecord, ids: list[str]) -> dict[str, set[str]]:
     }
 
 
-@settings(max_examples=tries(6, soaking=75))
+@settings(max_examples=tries(4, soaking=75))
 @given(saved=st.lists(saves(), min_size=1, max_size=6), readers=st.lists(callers(), min_size=1, max_size=3))
 def test_a_caller_reads_what_is_meant_for_them_and_nothing_else(
     stores: Stores, saved: list[tuple[Caller, dict[str, Any]]], readers: list[Caller]
@@ -167,7 +167,7 @@ def test_a_caller_changes_what_they_may_and_learns_nothing_of_the_rest(
             assert not isinstance(error, Forbidden) or may_read(caller, *save), case
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(10, soaking=100))
 @given(one=saves(), other=saves(), caller=callers())
 def test_an_edge_needs_both_ends_to_be_seen_and_its_source_to_be_changeable(
     stores: Stores, one: tuple[Caller, dict[str, Any]], other: tuple[Caller, dict[str, Any]], caller: Caller
@@ -185,7 +185,7 @@ def test_an_edge_needs_both_ends_to_be_seen_and_its_source_to_be_changeable(
             assert error.created, case
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(10, soaking=100))
 @given(save=saves(), caller=callers())
 def test_pinning_to_a_conversation_hides_nothing(
     stores: Stores, save: tuple[Caller, dict[str, Any]], caller: Caller

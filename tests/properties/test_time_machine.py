@@ -527,5 +527,5 @@ READERS = {
 def test_both_databases_and_a_naive_account_agree_on_every_instant(stores: Stores, tmp_path: Path) -> None:
     run_state_machine_as_test(
         lambda: TimeMachine(stores, tmp_path),
-        settings=settings(max_examples=tries(5, soaking=50), stateful_step_count=40),
+        settings=settings(max_examples=tries(3, soaking=50), stateful_step_count=40),
     )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from onrecord import Caller, OnRecord
 from onrecord.errors import Invalid
+from tests.soak import tries
 
 from .conftest import Stores, outcome
 
@@ -59,6 +60,8 @@ FIELDS: dict[str, Any] = {
 }
 #: These keep every character; the others may lose white space at their ends.
 KEPT_WHOLE = ("content", "metadata", "query", "id")
+#: A memory has one scope: what names a place of one is saved apart.
+ROOMS = ("persona", "system", "conversation")
 UNSTORABLE = ("NUL", "lone surrogate", "reversed surrogates")
 odd = st.text(
     st.one_of(
@@ -74,6 +77,12 @@ def save(door: OnRecord, field: str, text: str) -> Any:
     return outcome(Invalid, door.remember, **({"content": "x"} | FIELDS[field][0](text)), dedupe=False)
 
 
+def stripped(field: str, text: str) -> str:
+    """What is left of a text in a field."""
+    expected = text if field in KEPT_WHOLE else text.strip()
+    return expected.removeprefix("#") if field == "id" else expected
+
+
 def check_saved(door: OnRecord, field: str, text: str, name: str) -> None:
     answer = save(door, field, text)
     if isinstance(answer, Invalid):
@@ -83,17 +92,15 @@ def check_saved(door: OnRecord, field: str, text: str, name: str) -> None:
         return
     if answer.scrubbed:
         return
-    expected = text if field in KEPT_WHOLE else text.strip()
-    expected = expected.removeprefix("#") if field == "id" else expected
     read = FIELDS[field][1]
     shown = door.show(answer.memory.id).memory
-    assert read(shown) == expected, name
+    assert read(shown) == stripped(field, text), name
     assert shown == answer.memory == door.history(shown.id).versions[0].memory == door.browse().memories[0], (
         name
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(15, soaking=200))
 @given(field=st.sampled_from(sorted(FIELDS)), text=odd)
 @example("metadata", "\x85")
 @example("id", "#")
@@ -109,9 +116,26 @@ def test_any_text_in_any_field_comes_back_or_is_refused_by_its_name(
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_sample_in_every_field_comes_back_or_is_refused_by_its_name(stores: Stores, sample: str) -> None:
+    """Each field alone in memory, where it is found out which take it; these in few memories on the others."""
+    text, taken = SAMPLES[sample], list[str]()
     for field in FIELDS:
-        for name, door in stores.emptied("sqlite-file", "postgres").items():
-            check_saved(door, field, SAMPLES[sample], f"{field} on {name}")
+        door = stores.emptied("sqlite-memory")["sqlite-memory"]
+        check_saved(door, field, text, field)
+        taken += [field] if door.browse().memories else []
+    together = [field for field in taken if field not in ROOMS]
+    for name, door in stores.emptied("sqlite-file", "postgres").items():
+        for fields in (together, *([field] for field in ROOMS if field in taken)):
+            given = {"content": "x"}
+            for field in fields:
+                given |= FIELDS[field][0](text)
+            saved = door.remember(**given, dedupe=False)
+            if saved.scrubbed:
+                continue
+            shown = door.show(saved.memory.id).memory
+            assert shown == saved.memory == door.history(shown.id).versions[0].memory, name
+            assert shown in door.browse().memories, name
+            for field in fields:
+                assert FIELDS[field][1](shown) == stripped(field, text), f"{field} on {name}"
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -131,7 +155,7 @@ def test_what_is_not_odd_to_a_database_is_never_refused_as_content(stores: Store
         assert save(door, "content", SAMPLES[sample]).memory.content == SAMPLES[sample], name
 
 
-@settings(max_examples=16)
+@settings(max_examples=tries(6, soaking=64))
 @given(question=odd, tag=odd)
 def test_any_question_and_any_filter_is_answered_or_refused_by_its_name(
     stores: Stores, question: str, tag: str
@@ -146,7 +170,7 @@ def test_any_question_and_any_filter_is_answered_or_refused_by_its_name(
             assert not isinstance(answer, Invalid) or [fault.field for fault in answer.faults] == [field]
 
 
-@settings(max_examples=16)
+@settings(max_examples=tries(6, soaking=64))
 @given(tenant=odd, user=odd)
 def test_any_name_of_a_tenant_and_a_user_works_or_is_refused_by_its_name(
     stores: Stores, tenant: str, user: str
@@ -162,7 +186,7 @@ def test_any_name_of_a_tenant_and_a_user_works_or_is_refused_by_its_name(
         assert theirs.show(memory.id).memory == memory, name
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(6, soaking=60))
 @given(saved=st.lists(st.tuples(st.sampled_from(sorted(FIELDS)), odd), min_size=1, max_size=5))
 def test_an_export_brings_every_text_to_the_other_databases(
     stores: Stores, tmp_path: Path, saved: list[tuple[str, str]]

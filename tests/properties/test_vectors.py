@@ -99,7 +99,7 @@ class Life:
 
 
 @pytest.mark.slow
-@settings(max_examples=tries(6, soaking=80))
+@settings(max_examples=tries(4, soaking=80))
 @given(changes=st.lists(change, max_size=12))
 def test_vectors_are_those_of_the_present_texts_after_any_changes(
     stores: Any, changes: list[tuple[str, ...]]

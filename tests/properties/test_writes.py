@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from onrecord import Caller, OnRecord
 from onrecord.errors import Invalid, VersionConflict
 from onrecord.text import term_set
+from tests.soak import tries
 
 from .conftest import START, Stores, outcome
 
@@ -47,7 +48,7 @@ def jaccard(left: str, right: str) -> float:
 # -- dedupe -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(10, soaking=100))
 @given(first=hints, second=hints)
 @example("oat milk lamp", "oat milk lamp river cloud")  # 3 of 5: exactly at the border
 @example("oat milk lamp river", "oat milk lamp cloud")  # 3 of 5 as well
@@ -64,7 +65,7 @@ def test_hints_are_merged_when_six_of_ten_words_are_shared(stores: Stores, first
         assert [version.memory.content for version in told] == ["one content", "another content"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(10, soaking=100))
 @given(earlier=st.lists(hints, min_size=1, max_size=6, unique=True), hint=hints)
 def test_of_several_alike_the_most_alike_is_updated_and_of_equals_the_oldest(
     stores: Stores, earlier: list[str], hint: str
@@ -79,7 +80,7 @@ def test_of_several_alike_the_most_alike_is_updated_and_of_equals_the_oldest(
     assert answer.memory.id == expected, scores
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(10, soaking=100))
 @given(contents=st.lists(st.sampled_from(["oat", "oat ", "Oat", "oat milk", "öat", "o\u0308at"]), max_size=8))
 def test_identical_content_is_one_row_and_different_content_without_a_hint_never_merges(
     stores: Stores, contents: list[str]
@@ -125,7 +126,7 @@ writers = st.sampled_from(WRITERS)
 rooms = st.sampled_from(ROOMS)
 
 
-@settings(max_examples=40)
+@settings(max_examples=tries(12, soaking=160))
 @given(first=writers, room=rooms, second=writers, elsewhere=st.none() | rooms, by_hint=st.booleans())
 @example(first=WRITERS[0], room=ROOMS[0], second=WRITERS[4], elsewhere=None, by_hint=False)
 @example(first=WRITERS[0], room=ROOMS[5], second=WRITERS[1], elsewhere=None, by_hint=True)
@@ -154,7 +155,7 @@ def test_only_the_same_room_owner_and_waiting_merge(
     assert answer.memory.owner == (first if merges else second).user
 
 
-@settings(max_examples=20)
+@settings(max_examples=tries(8, soaking=80))
 @given(
     how=st.sampled_from([{"id": "mine"}, {"dedupe": False}, {"supersedes": ["other"]}]), retired=st.booleans()
 )
@@ -175,7 +176,7 @@ def test_a_save_that_says_where_it_goes_never_merges(
 # -- supersede and move ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(10, soaking=100))
 @given(begins=st.integers(-3, 3), given_again=st.none() | st.integers(-3, 3), old=st.integers(-3, 3))
 def test_what_is_superseded_ends_when_its_successor_begins_and_never_in_the_future(
     stores: Stores, begins: int, given_again: int | None, old: int
@@ -192,7 +193,7 @@ def test_what_is_superseded_ends_when_its_successor_begins_and_never_in_the_futu
     assert door.show("old").memory.valid_to == ended
 
 
-@settings(max_examples=16)
+@settings(max_examples=tries(6, soaking=64))
 @given(
     actor=st.sampled_from(["person", "agent", "unattended"]),
     rooms=st.lists(st.sampled_from(ROOMS), min_size=2, max_size=4),
@@ -216,7 +217,7 @@ def test_what_an_unattended_run_shows_to_others_waits_even_if_it_began_as_its_ow
 # -- retire -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(6, soaking=60))
 @given(
     begins=st.integers(-3, 3),
     ends=st.none() | st.integers(-4, 4),
@@ -289,7 +290,7 @@ def record_of(door: OnRecord, id: str) -> dict[str, Any]:
     return {name: getattr(memory, name) for name in AFTER}
 
 
-@settings(max_examples=16)
+@settings(max_examples=tries(6, soaking=64))
 @given(given_fields=subsets, same=subsets)
 def test_only_what_is_given_changes(stores: Stores, given_fields: set[str], same: set[str]) -> None:
     """Some fields are given their old value: they are given, but they do not change."""
@@ -307,7 +308,7 @@ def test_only_what_is_given_changes(stores: Stores, given_fields: set[str], same
     assert len(door.history("a").versions) == answer.memory.version
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(6, soaking=60))
 @given(given_fields=st.sets(st.sampled_from(sorted(set(BEFORE) - {"content"}))))
 def test_saving_an_id_again_replaces_only_what_is_given(stores: Stores, given_fields: set[str]) -> None:
     door = stores.emptied("sqlite-memory")["sqlite-memory"]
@@ -320,7 +321,7 @@ def test_saving_an_id_again_replaces_only_what_is_given(stores: Stores, given_fi
     assert answer.memory.created_at == START
 
 
-@settings(max_examples=20)
+@settings(max_examples=tries(8, soaking=80))
 @given(kinds=st.lists(st.sampled_from(["content", "hint", "title"]), min_size=1, max_size=4))
 def test_a_title_that_nobody_chose_follows_the_text(stores: Stores, kinds: list[str]) -> None:
     door = stores.emptied("sqlite-memory")["sqlite-memory"]
@@ -333,7 +334,7 @@ def test_a_title_that_nobody_chose_follows_the_text(stores: Stores, kinds: list[
         assert door.show("a").memory.title == expected
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(10, soaking=100))
 @given(steps=st.lists(st.tuples(st.integers(1, 4), st.sampled_from(["oat", "soy", "rice"])), max_size=6))
 def test_an_expected_version_that_has_passed_changes_nothing(
     stores: Stores, steps: list[tuple[int, str]]

@@ -25,9 +25,10 @@ from onrecord.providers import bounded_answers, remote
 from onrecord.providers.embedding import EmbeddingModel
 from onrecord.providers.guard import Guarded
 from onrecord.providers.opening import open_embedder, read_options
-from onrecord.providers.pieces import GRAINS
+from onrecord.providers.pieces import PIECE_SIZES
 from onrecord.providers.prompts import prompts_for
 from onrecord.providers.remote import Options, Remote, Service
+from tests.forked import Forked
 
 KEY = "sk-proj-" + "q7Wx" * 10
 Reply = tuple[int, bytes, str]
@@ -552,15 +553,14 @@ embedder.embed_query("again")
 sys.exit(status)
 """
     environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, env=environment
-    )
-    assert done.returncode == 0, done.stderr
+    done = Forked([sys.executable, "-c", program], stderr=subprocess.PIPE, env=environment)
+    _, told = done.communicate(timeout=600)
+    assert done.returncode == 0, told
     assert [body["input"] for body in server.asked] == [["parent"], ["child"], ["again"]]
     assert len(server.connections) == 2
 
 
-@given(st.text(max_size=3000), st.sampled_from(GRAINS))
+@given(st.text(max_size=3000), st.sampled_from(PIECE_SIZES))
 def test_the_pieces_of_a_text_hold_all_of_it(text: str, grain: Any) -> None:
     pieces = grain.pieces(text)
     assert all(piece in text and len(piece) <= grain.characters for piece in pieces)
@@ -571,7 +571,7 @@ def test_the_pieces_of_a_text_hold_all_of_it(text: str, grain: Any) -> None:
 
 def test_a_text_without_spaces_is_cut_as_well() -> None:
     text = "東京都の売上は返金を除く" * 40
-    pieces = GRAINS[0].pieces(text)
+    pieces = PIECE_SIZES[0].pieces(text)
     assert len(pieces) > 1
     assert all(piece in text for piece in pieces)
     assert pieces[0][-40:] == pieces[1][:40]

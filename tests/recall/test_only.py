@@ -135,7 +135,7 @@ def test_an_answer_goes_on_where_it_ended(memory: OnRecord, limit: int, size: in
     "mark", ["x", "1", "1.", ".1", "0.0", "999999.0", "1.-1", "1.1.1", "1.9999999", "\u0661.1"]
 )
 def test_a_mark_that_no_answer_gave_is_refused(memory: OnRecord, mark: str) -> None:
-    with pytest.raises(Invalid, match="after: is not the mark of an answer"):
+    with pytest.raises(Invalid, match="after: is not a page mark"):
         memory.recall("tea", after=mark)
 
 

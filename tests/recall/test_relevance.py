@@ -73,7 +73,7 @@ def test_a_question_that_nothing_here_bears_on_finds_nothing(notes: OnRecord, qu
     assert answer.hits == ()
     assert answer.looked_at == len(NOTES)
     assert answer.best_relevance < 0.1
-    assert answer.why_nothing().startswith("Nothing found: none of the 10 memories here bears on this.")
+    assert answer.why_nothing().startswith("Nothing found: none of the 10 memories here is relevant to this.")
     assert not notes.search(question).memories
 
 

@@ -83,9 +83,9 @@ class TestEntities:
         found = [id for id, _ in entities(large, "amount_1 in ledger_7", 2)]
         assert found == ["shop.ledger_7", "shop.ledger_7.amount_1"]
 
-    def test_every_database_tells_the_same(self, tmp_path: Path, postgres_dsn: str, clock: Any) -> None:
+    def test_every_database_tells_the_same(self, tmp_path: Path, postgres_store: str, clock: Any) -> None:
         folder = write_catalog(tmp_path / "catalog")
-        with opened(":memory:", folder, clock) as here, opened(postgres_dsn, folder, clock) as there:
+        with opened(":memory:", folder, clock) as here, opened(postgres_store, folder, clock) as there:
             for question in QUESTIONS:
                 assert entities(here, question) == entities(there, question)
 

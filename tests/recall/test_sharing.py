@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from onrecord import OnRecord
 from onrecord.model.limits import SCOPES
 from onrecord.recall.draft import RecallDraft, RecallTools, ScorePiece
-from onrecord.recall.sharing import CIRCLE, share, share_places, told_tokens
+from onrecord.recall.sharing import CIRCLE, share, share_places, tokens_of_hits
 from onrecord.store.ports.index import Key
 
 from .conftest import WORDS, Ground, a_draft, a_match, ids
@@ -181,8 +181,8 @@ class TestTokens:
         everything = door.recall(" ".join(WORDS[:3]), **ask)
         answer = door.recall(" ".join(WORDS[:3]), max_tokens=most, **ask)
         told = [*answer.hits, *answer.queries]
-        assert answer.tokens == sum(told_tokens(hit.memory) for hit in told) <= most
+        assert answer.tokens == sum(tokens_of_hits(hit.memory) for hit in told) <= most
         for hit in (*everything.hits, *everything.queries):
             if hit not in told:
-                assert answer.tokens + told_tokens(hit.memory) > most
+                assert answer.tokens + tokens_of_hits(hit.memory) > most
         assert told == [hit for hit in (*everything.hits, *everything.queries) if hit in told]

@@ -23,8 +23,8 @@ class TestSqliteFile(InAFile, StoreConformance):
 class TestPostgres(OnPostgres, StoreConformance):
     """On a server, where the statements are those of the file in other words, so that fewer values go into some of them."""
 
-    strangers = some(STRANGERS, 4)
-    questions = some(QUESTIONS, 4)
+    strangers = some(STRANGERS, 3)
+    questions = some(QUESTIONS, 2)
 
 
 def test_no_two_suites_share_the_name_of_a_test_or_a_fixture() -> None:

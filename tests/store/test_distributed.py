@@ -13,7 +13,9 @@ from onrecord.testing.store import StoreConformance
 from tests.distributed import CLUSTER, NO_CLUSTER, distributed_store
 from tests.stores import Emptied
 
-pytestmark = pytest.mark.skipif(CLUSTER is None, reason=NO_CLUSTER)
+if CLUSTER is None:
+    # Said once, and not for each of its hundreds of tests.
+    pytest.skip(NO_CLUSTER, allow_module_level=True)
 
 
 class OnManyServers(Emptied):

@@ -1,9 +1,8 @@
 """DOES the doctor see every kind of damage, and does a new index heal what is derived? Planted by raw SQL."""
 
 import sqlite3
-import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from onrecord.store.tables import metadata
 from onrecord.testing.archive import live_a_little
 from onrecord.testing.builders import Clock, administrator, everything, holdings
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
+from tests.schemas import address, new_schema
 from tests.soak import SOAKING
 
 Wound = Callable[[str], None]
@@ -37,14 +37,35 @@ def wounds(damages: Mapping[str, tuple[str, str]]) -> pytest.MarkDecorator:
     firsts = {check: name for name, (check, _) in reversed(damages.items())}
     there = damages if SOAKING else firsts.values()
     cases = [("sqlite-file", name) for name in damages] + [("postgres", name) for name in there]
-    return pytest.mark.parametrize(("lived", "name"), cases, indirect=["lived"], scope="module")
+    return pytest.mark.parametrize(("lived", "name"), cases, indirect=["lived"])
 
 
-@pytest.fixture(scope="module", params=DATABASES)
-def lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OnRecord]:
-    """A store with a past, and an export of it beside."""
-    folder = tmp_path_factory.mktemp("doctor")
-    with _backend(request, folder) as backend:
+@pytest.fixture(scope="module")
+def living(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], OnRecord]]:
+    """A store with a past in each database: made once, in whatever order the tests ask for them."""
+    made: dict[str, OnRecord] = {}
+    with ExitStack() as closing:
+
+        def live(database: str) -> OnRecord:
+            if database not in made:
+                made[database] = closing.enter_context(
+                    _lived(request, database, tmp_path_factory.mktemp("doctor"))
+                )
+            return made[database]
+
+        yield live
+
+
+@pytest.fixture(params=DATABASES)
+def lived(request: pytest.FixtureRequest, living: Callable[[str], OnRecord]) -> OnRecord:
+    return living(request.param)
+
+
+@contextmanager
+def _lived(request: pytest.FixtureRequest, database: str, folder: Path) -> Iterator[OnRecord]:
+    with _backend(request, database, folder) as backend:
         clock = Clock()
         root = OnRecord(
             SqlStore(backend), administrator(), clock=clock, embedders=StubEmbedders(StubEmbedder())
@@ -52,34 +73,28 @@ def lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         live_a_little(root, clock)
         root.embed_missing(all_tenants=True)
         assert root.doctor().healthy
+        # Every row before anything is damaged, kept by the database itself.
+        with backend.writing() as connection:
+            for name in metadata.tables:
+                connection.exec_driver_sql(f"CREATE TABLE kept_{name} AS SELECT * FROM {name}")
         yield root
         root.close()
 
 
 @contextmanager
-def _backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[SqliteBackend | PostgresBackend]:
-    if request.param == "sqlite-file":
+def _backend(
+    request: pytest.FixtureRequest, database: str, folder: Path
+) -> Iterator[SqliteBackend | PostgresBackend]:
+    if database == "sqlite-file":
         yield SqliteBackend(folder / "store.db")
         return
-    server, schema = request.getfixturevalue("postgres_server"), f"doctor_{uuid.uuid4().hex}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE SCHEMA "{schema}"')
-        yield PostgresBackend(
-            f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{schema}%2Cpublic"
-        )
-        connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
-
-
-@pytest.fixture(scope="module")
-def _kept_rows(lived: OnRecord) -> None:
-    """Every row of the store before anything was damaged, kept by the database itself."""
-    with lived._store._backend.writing() as connection:
-        for name in metadata.tables:
-            connection.exec_driver_sql(f"CREATE TABLE kept_{name} AS SELECT * FROM {name}")
+    server = request.getfixturevalue("postgres_server")
+    with psycopg.connect(server, autocommit=True) as connection, new_schema(connection) as schema:
+        yield PostgresBackend(address(server, schema))
 
 
 @pytest.fixture
-def root(lived: OnRecord, _kept_rows: None) -> Iterator[OnRecord]:
+def root(lived: OnRecord) -> Iterator[OnRecord]:
     """The store as it was, for each test: emptied of every damage and filled again."""
     yield lived
     with lived._store._backend.writing() as connection:
@@ -132,7 +147,7 @@ DERIVED = {
     "the words are miscounted": ("statistics", f"UPDATE counters SET words = words - 1 WHERE {_OF}"),
     "a row is for other eyes": ("row", f"UPDATE memories SET audience = 'u:eve' WHERE {_ROW}"),
     "a row has another hash": ("row", f"UPDATE memories SET content_hash = 'x' WHERE {_ROW}"),
-    "the next id was given before": ("counters", f"UPDATE counters SET last_id = '3' WHERE {_OF}"),
+    "the next id was given before": ("counters", f"UPDATE counters SET last_id = '4' WHERE {_OF}"),
     "the next row was given before": ("counters", f"UPDATE counters SET last_row = 1 WHERE {_OF}"),
     "the next edge was given before": ("counters", f"UPDATE counters SET last_relation = 0 WHERE {_OF}"),
     "the index is of another version": ("index version", "UPDATE store_facts SET value = '0' WHERE name = 'index'"),

@@ -15,7 +15,7 @@ from onrecord.model.limits import PERMISSIONS
 from onrecord.store.postgres import vectors
 from tests.soak import tries
 
-_MEMORIES = 2_000
+_MEMORIES = tries(1_100, soaking=2_000)
 #: One in a hundred memories is ann's, one in a thousand is bob's.
 _OWNERS = {"ann": (100, 7), "bob": (1_000, 3)}
 _QUESTIONS = [f"question {number}" for number in range(tries(8, soaking=25))]
@@ -58,11 +58,11 @@ def _filled(door: OnRecord, folder: Path) -> None:
 
 
 @pytest.fixture
-def door(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OnRecord]:
-    """A store whose index is built at once, though two thousand are few."""
+def door(postgres_store: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OnRecord]:
+    """A store whose index is built at once, though a thousand are few."""
     monkeypatch.setattr(vectors, "MANY", 5)
     root = Caller(tenant="acme", user="root", permissions=frozenset(PERMISSIONS))
-    with connect(postgres_dsn, caller=root, embedder=AnyDirection()) as door:
+    with connect(postgres_store, caller=root, embedder=AnyDirection()) as door:
         _filled(door, tmp_path)
         yield door
 

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import pytest
 from sqlalchemy import Select
 
 from onrecord import connect
+from onrecord.model.limits import LIST_ORDERS, ListOrder
 from onrecord.store.index import search
-from onrecord.store.records import alike, duplicates, membership, reading, writing
+from onrecord.store.ports.filters import MemoryFilter
+from onrecord.store.records import alike, duplicates, listing, membership, reading, writing
 from onrecord.store.sqlite.fetching import DIALECT
 from onrecord.store.visibility import Visibility
 
@@ -45,6 +48,20 @@ def test_a_save_reads_what_is_like_it_by_an_index(tmp_path: Path, visibility: Vi
         tmp_path / "store.db", alike._near(visibility)
     )
     assert "content_hash=?" in _plan(tmp_path / "store.db", alike._same_content(visibility))
+
+
+@pytest.mark.parametrize("order", LIST_ORDERS)
+def test_a_list_goes_by_the_index_of_its_order(tmp_path: Path, order: ListOrder) -> None:
+    """Its first page is read from the end of an index: nothing is sorted, and no more rows are read than are shown."""
+    with connect(tmp_path / "store.db") as door:
+        door.remember("note")
+        with door._store.reading(door.caller, datetime.now(UTC)) as reading:
+            view = reading._view  # type: ignore[attr-defined]
+            _, statement = listing.ordered(view, MemoryFilter(order=order), None)
+    plan = _plan(tmp_path / "store.db", statement.limit(20))
+    name = {"updated": "memories_newest", "created": "memories_created"}[order]
+    assert f"USING INDEX {name} (tenant=? AND collection=?)" in plan
+    assert "TEMP B-TREE" not in plan
 
 
 def test_what_one_is_a_member_of_is_found_from_the_member(tmp_path: Path) -> None:

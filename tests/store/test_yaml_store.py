@@ -13,6 +13,7 @@ import pytest
 from onrecord.store.sql import SqlStore
 from onrecord.store.yaml import MEMORIES
 from onrecord.store.yaml.backend import YamlBackend
+from onrecord.testing.attaching import AttachConformance
 from onrecord.testing.builders import everything
 from onrecord.testing.embedding import CatchingUpConformance, NearConformance
 from onrecord.testing.jobs import WorkerConformance
@@ -25,11 +26,13 @@ from onrecord.testing.ledger import (
 from onrecord.testing.listing import BrowseConformance, TallyConformance
 from onrecord.testing.past import PastConformance
 from onrecord.testing.relations import WalkConformance
+from onrecord.testing.said_already import SaidAlreadyConformance, TurnedDownConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
 from onrecord.testing.statistics import StatisticsConformance
 from onrecord.testing.store import StoreConformance
 from onrecord.testing.upkeep import PeriodicConformance, UpkeepConformance
 from onrecord.testing.visibility import NameConformance, VisibilityConformance
+from onrecord.testing.when import HistoryConformance, KnownThenConformance, TrueThenConformance
 from tests.stores import empty
 
 #: What the index answers, and what is kept there alone.
@@ -37,7 +40,8 @@ OF_THE_INDEX = {
     SearchConformance, QuestionConformance, NearConformance, CatchingUpConformance, BrowseConformance, TallyConformance, WalkConformance,
     VisibilityConformance, NameConformance, PastConformance, StatisticsConformance,
     KeyConformance, AuditConformance, LimitConformance, RepeatedRequestConformance, WorkerConformance,
-    UpkeepConformance, PeriodicConformance,
+    UpkeepConformance, PeriodicConformance, TrueThenConformance, KnownThenConformance, HistoryConformance, AttachConformance,
+    SaidAlreadyConformance, TurnedDownConformance,
 }  # fmt: skip
 WRITTEN_DOWN = [suite for suite in StoreConformance.__bases__ if suite not in OF_THE_INDEX]
 

@@ -29,7 +29,7 @@ from onrecord.store.yaml.document import read_document
 from onrecord.store.yaml.entries import entry_of, memory_of
 from onrecord.store.yaml.rendering import render
 from onrecord.testing.builders import everything
-from onrecord.yaml_reader import Broken, json_of, parse
+from onrecord.yaml_reader import UnreadableYaml, json_of, parse
 from tests.soak import tries
 
 #: Texts that mean something to some reader of YAML, or nearly.
@@ -217,7 +217,7 @@ def test_what_another_writer_wrote_is_read_as_it_was_meant(value: dict[str, Any]
 def test_any_text_is_a_document_or_broken_at_one_of_its_lines(text: str) -> None:
     try:
         document = read_document(text)
-    except Broken as broken:
+    except UnreadableYaml as broken:
         assert 1 <= broken.line <= len(text.splitlines()) + 1
         assert broken.reason
     else:

@@ -21,7 +21,7 @@ import uvicorn
 import onrecord
 from onrecord.app import open_server_parts
 from onrecord.config import load
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 from onrecord.surfaces.cli import main
 from onrecord.surfaces.serving import application
 from onrecord.surfaces.serving.connections import server_settings
@@ -141,7 +141,7 @@ class Served:
     def make_key(self, **fields: Any) -> str:
         """The secret of a new key, made at the machine."""
         self.parts.authenticator.forget_keys()
-        return self.parts.door.as_caller(self.parts.door.caller, Terms()).create_key(**fields).secret
+        return self.parts.door.as_caller(self.parts.door.caller, StorePolicy()).create_key(**fields).secret
 
     def send(self, raw: bytes) -> bytes:
         """What comes back for the very bytes given, until the connection ends."""

@@ -394,13 +394,16 @@ class TestExitCodes:
 
     def test_nothing_found_is_no_error(self, filled: Any) -> None:
         said = filled("recall", "zebra", "--recipe", "lexical")
-        assert (said.code, said.out) == (0, "Nothing found: none of the 3 memories here bears on this.\n")
+        assert (said.code, said.out) == (
+            0,
+            "Nothing found: none of the 3 memories here is relevant to this.\n",
+        )
 
     def test_a_search_without_an_embedder_says_so(self, words_alone: None, filled: Any) -> None:
         said = filled("recall", "zebra")
         assert (said.code, said.out) == (
             0,
-            "Nothing found: none of the 3 memories here bears on this.\nSkipped semantic: no embedder is configured\n",
+            "Nothing found: none of the 3 memories here is relevant to this.\nSkipped semantic: no embedder is configured\n",
         )
 
     def test_a_damaged_file_is_named(self, shell: Any) -> None:
@@ -449,7 +452,7 @@ class TestWhatIsTyped:
             assert "| Store 12 closed in May." in shell("attach", given, typed=typed).out, given
         sql = ("--arguments", "select * from shop.stores")
         assert "| Store 12 closed in May." in shell("attach", "12 rows", *sql).out
-        assert shell("attach", "12 rows").out == "Nothing is known of what it mentions.\n"
+        assert shell("attach", "12 rows").out == "No memories about what it mentions.\n"
         Path("answer.bin").write_bytes(b"\xff\xfe")
         assert "answer: is not UTF-8" in shell("attach", "answer.bin").err
 
@@ -566,7 +569,7 @@ class TestWhatIsPrinted:
         told = [shell("--db", "other.db", "import", "all.jsonl").out.splitlines()[1] for _ in range(2)]
         assert told == [
             "With them: 1 conversation, 2 files, 1 scratchpad, 1 agent; 0 were here already.",
-            "With them: no conversation, file, scratchpad or agent; 5 were here already.",
+            "With them: no conversation, artifact, scratchpad or agent; 5 were here already.",
         ]
 
     def test_a_bad_line_of_an_import_is_named_by_file_and_line(self, shell: Any) -> None:
@@ -677,5 +680,5 @@ def test_the_shell_shows_the_relevance_and_says_what_was_looked_at(shell: Any) -
     assert 0.4 < told["hits"][0]["relevance"] <= 1
     assert f"({told['hits'][0]['relevance']:.2f})" in shell("recall", "may I deploy on a Friday?").out
     assert shell("recall", "zeppelin").out.startswith(
-        "Nothing found: none of the 3 memories here bears on this"
+        "Nothing found: none of the 3 memories here is relevant to this"
     )

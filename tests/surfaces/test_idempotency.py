@@ -177,7 +177,7 @@ def test_what_has_changed_since_is_not_done_again_in_the_words_of_others(furnish
     made = client.post("/v1/memory/entries", json=entry, headers={"Idempotency-Key": "two"}).json()
     client.delete(f"/v1/memory/entries/{made['id']}")
     said = client.post("/v1/memory/entries", json=entry, headers={"Idempotency-Key": "two"})
-    assert (said.status_code, "has been forgotten" in said.json()["error"]) == (404, True)
+    assert (said.status_code, "has been erased" in said.json()["error"]) == (404, True)
     assert len(furnished.parts.door.browse().memories) == 1
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from onrecord.client import Client, connect
 from onrecord.errors import Conflict, Forbidden, NotFound
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 
 from .conftest import Served
 
@@ -50,7 +50,7 @@ def people(server: Served) -> Iterator[dict[str, Client]]:
 def source_says(server: Served, tmp_path: Path) -> Callable[[str], Any]:
     """Read the source, which describes the column so; the one who reads it sits at the machine."""
     here = server.parts.door
-    loader = here.as_caller(replace(here.caller, tenant="acme", user="loader"), Terms())
+    loader = here.as_caller(replace(here.caller, tenant="acme", user="loader"), StorePolicy())
 
     def ingest(description: str) -> Any:
         folder = tmp_path / "layer" / "models" / "shop"
@@ -125,11 +125,19 @@ def test_a_remark_is_reviewed_applied_told_kept_rolled_back_and_remembered(
     with pytest.raises(Conflict, match="rolled back"):
         rita.roll_back(done.id)
 
-    # Captured again, it is told why not, and waits only with something new.
+    # It waits for review again. Captured again, it is told why.
+    assert rita.browse(proposal="pending", count=True).total == 1
+    again = bob.remember(REMARK, entities=["orders.amount"], edits=EDITS)
+    [told] = again.turned_down
+    assert (again.outcome, again.memory.id, told.by) == ("unchanged", proposed.id, "rita")
+    assert told.reason == "rolled back by rita: It is gross after all."
+
+    # Turned down for good, it is told why not, and waits only with something new.
+    rita.reject(proposed.id, reason="Gross, says the auditor.")
     again = bob.remember(REMARK, entities=["orders.amount"], edits=EDITS)
     assert again.outcome == "turned_down"
     [told] = again.turned_down
-    assert (told.by, told.reason) == ("rita", "rolled back by rita: It is gross after all.")
+    assert (told.by, told.reason) == ("rita", "Gross, says the auditor.")
     assert rita.browse(proposal="pending", count=True).total == 0
     new = "Finance has corrected itself since."
     assert (

@@ -94,7 +94,7 @@ def test_the_full_face_does_what_the_door_does(agent: Connect, era: str) -> None
 
 
 def test_what_touches_every_tenant_is_refused_to_an_agent(agent: Connect) -> None:
-    assert "whoever runs the store" in agent("full").refused("create_tenant", name="acme")
+    assert "the operator of the store" in agent("full").refused("create_tenant", name="acme")
 
 
 def test_faces_combine_where_no_names_collide(agent: Connect) -> None:

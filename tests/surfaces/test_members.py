@@ -98,7 +98,7 @@ def test_what_every_tenant_sees_is_changed_with_what_was_given_at_the_machine_al
         assert admin.get("/v1/memories/global:k").json()["memory"]["content"] == "for all"
         assert holder.patch("/v1/memories/global:k", json={"content": "for all, better"}).status_code == 200
     with served.connect(OPERATOR) as operator:
-        # Whoever runs the store changes it over the network too, and gives it to nobody there.
+        # The operator of the store changes it over the network too, and gives it to nobody there.
         assert operator.patch("/v1/memories/global:k", json={"content": "for all, best"}).status_code == 200
         assert operator.post("/v1/keys", json=asks).status_code == 403
     agent = introduce(Site(served.url, served.parts.door).client("/mcp/full", key=keys["ada"]))
@@ -239,7 +239,7 @@ def test_what_a_face_was_given_as_the_name_of_a_conversation_it_gives_back(
             assert client.post("/v1/memory/entries", json=entry).json()["conversation_id"] == made
 
 
-def test_a_number_means_ones_own_or_the_first_begun_that_one_is_a_member_of_in_the_arbiter_face(
+def test_a_number_means_ones_own_or_the_one_that_the_tenant_gave_it_in_the_arbiter_face(
     served: Served, keys: dict[str, str]
 ) -> None:
     entry, bobs = {"type": "project", "title": "pinned"}, {"user": "bob"}
@@ -272,11 +272,21 @@ def test_a_number_means_ones_own_or_the_first_begun_that_one_is_a_member_of_in_t
         bob.post(f"/v1/conversations/{hers}/artifacts", json={"path": "b", "content": "for ann"})
         assert ann.get(f"/v1/conversations/{hers}/artifacts").json()["count"] == 2
         assert eve.artifacts().artifacts == ()
+        # A number of his own, which he deletes and goes on to use, does not come to mean another's either.
+        his = bob.post("/v1/conversations", json={"title": "his"}).json()["id"]
+        eve.register_conversation(str(his))
+        eve.share_conversation(str(his), "bob")
+        assert bob.delete(f"/v1/conversations/{his}").status_code == 200
+        assert said(his) == (404, 400)
+        late = bob.post(f"/v1/conversations/{his}/artifacts", json={"path": "b", "content": "not for eve"})
+        assert (late.status_code, said(f"~eve/{his}")) == (404, (200, 201))
+        listed = [each["id"] for each in bob.get("/v1/conversations").json()["conversations"]]
+        assert listed == [f"~eve/{his}", f"~eve/{hers}", hers]
     with served.connect(keys["rose"]) as rose, served.connect(keys["ada"]) as ada:
         told = [client.get(f"/v1/conversations/{hers}") for client in (rose, ada)]
         assert [each.status_code for each in told] == [404, 200]
         assert told[1].json()["title"] == "hers"
-        assert ada.get(f"/v1/conversations/~eve/{hers}").json()["id"] == hers
+        assert ada.get(f"/v1/conversations/~eve/{hers}").json()["id"] == f"~eve/{hers}"
 
 
 def test_an_agent_notes_no_turn_of_the_system_and_lets_nobody_in(
@@ -290,7 +300,7 @@ def test_an_agent_notes_no_turn_of_the_system_and_lets_nobody_in(
         assert ann.post("/v1/turns", json=turn).status_code == 200
         assert ann.post("/v1/workspace/conversations", json={"id": "talk"}).status_code == 200
         shared = agent.put("/v1/workspace/conversation-members/talk", json={"user": "bob"})
-        assert (shared.status_code, "a person's or the host's" in shared.text) == (403, True)
+        assert (shared.status_code, "is for a person or the host" in shared.text) == (403, True)
     tools = introduce(Site(served.url, served.parts.door).client("/mcp/full", key=key))
     assert "a person's or the host's" in tools.refused("note_turn", **turn)
-    assert "a person's or the host's" in tools.refused("share_conversation", id="talk", user="bob")
+    assert "is for a person or the host" in tools.refused("share_conversation", id="talk", user="bob")

@@ -43,7 +43,7 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 SHAPED = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|onr_\w+")
 #: What two stores cannot have in common: how long it took, where they are, and what a surface notes of a request.
 OWN = frozenset({"ms", "bytes", "location", "request", "audit", "idempotency"})
-#: What a shell opens belongs to whoever runs the store; from anywhere else these are refused.
+#: What a shell opens belongs to the operator of the store; from anywhere else these are refused.
 OF_WHOEVER_RUNS_IT = frozenset({"create_tenant", "backup", "waive_keys"})
 #: What an unattended run has left in each store for a person to look at.
 PROPOSALS = {"proposal.good": "Refunds take a week.", "proposal.bad": "Refunds take a year."}
@@ -152,10 +152,18 @@ STORY: tuple[Call, ...] = (
     ("search", {"question": "net of refunds", "max_entities": 1}),
     ("browse", {"proposal": "applied"}),
     ("changesets", {"entity": "orders.amount", "states": ["applied"], "skip": 0, "limit": 5}),
-    ("roll_back", {"id": "1", "reason": "It was gross."}),
+    ("roll_back", {"id": "1", "reason": "It was gross.", "then": "archive"}),
     ("roll_back", {"id": "1"}),
     ("changesets", {"id": "1"}),
     ("changesets", {"id": "2"}),
+    ("impact", {"sql": "ALTER TABLE orders DROP COLUMN amount", "datasource": "mydb", "format": "markdown"}),
+    ("impact", {"sql": "CREATE INDEX fast ON orders (amount)"}),
+    ("impact", {"sql": "ALTER TABLE orders DROP COLUMN amount", "datasource": "nowhere"}),
+    ("impact", {}),
+    ("renames", {}),
+    ("accept_renames", {}),
+    ("accept_renames", {"entities": ["mydb.orders.amount"], "to": "mydb.orders.total"}),
+    ("accept_renames", {"to": "mydb.orders.total"}),
     ("context", {"question": "revenue", "max_tokens": 500, "parts": ["always", "memories"]}),
     ("attach", {"answer": "No column profit on orders", "arguments": "select profit from orders"}),
     ("attach", {"answer": "thing:lamp", "arguments": {"sql": "select 1"}, "limit": 2, "again": True}),
@@ -191,6 +199,9 @@ STORY: tuple[Call, ...] = (
     ("reindex", {}),
     ("embed_missing", {}),
     ("embed_missing", {}),
+    ("dismiss_failures", {"name": "embed"}),
+    ("reassign", {"owner": "nobody@old", "to": "nobody@new", "dry_run": True}),
+    ("reassign", {"owner": "bob", "to": "bob"}),
     ("export", {"path": "{folder}/all.jsonl"}),
     ("import_", {"path": "{folder}/all.jsonl", "skip_conflicts": True}),
     ("import_", {"path": "{folder}/none.jsonl"}),
@@ -392,7 +403,7 @@ class Surfaces:
         return outcomes
 
     def _door(self, db: Path) -> OnRecord:
-        """The door of the local owner as a server knows them: not as whoever runs the store."""
+        """The door of the local owner as a server knows them: not as the operator of the store."""
         owner = replace(local_caller(load()), operator=False)
         return self._until.enter_context(open_store(db, caller=owner))
 

@@ -294,6 +294,7 @@ class TestSeveral:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_alone")  # Who listens does not depend on a model that each would load.
 def test_where_they_cannot_have_a_socket_each_they_serve_with_one_for_all(
     shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,7 +315,7 @@ def test_where_they_cannot_have_a_socket_each_they_serve_with_one_for_all(
 
 def test_processes_that_cannot_begin_are_told_of(capfd: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        workers = Workers("onrecord.surfaces.serving:nothing", {"log_level": "error"}, listening, 2)
+        workers = Workers("onrecord.surfaces.serving:nothing", {"log_level": "error"}, listening, 1)
         with pytest.raises(StoreUnavailable, match="ended while it started"):
             workers.run(ready=lambda: pytest.fail("none of them is ready"))
     assert "nothing" in capfd.readouterr().err

@@ -1,8 +1,10 @@
 """ARE missing vectors made by themselves? After the start of whatever runs beside a store, of memories and entities."""
 
 import json
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,8 +14,9 @@ import pytest
 
 from onrecord import connect
 from onrecord.model.collections import COLLECTIONS, Home
+from tests.forked import Forked, relayed
 
-from .conftest import Shell
+from .conftest import COMMAND, Shell
 from .test_mcp_faces import write_model
 from .test_starting import GREETING
 
@@ -53,24 +56,31 @@ def until_none_is_missing(db: Path) -> None:
 @contextmanager
 def running(*words: str) -> Iterator["subprocess.Popen[bytes]"]:
     process = subprocess.Popen(
-        [*ONRECORD, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        relayed(COMMAND[-1], *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     with process:
         try:
             yield process
         finally:
-            process.terminate()
+            # It ends with what it is told by.
+            assert process.stdin
+            process.stdin.close()
+            process.wait(timeout=600)
 
 
 def by_working(db: Path) -> None:
-    told = subprocess.run([*ONRECORD, "work", "--once"], capture_output=True, text=True, check=True)
+    told = subprocess.run(relayed(COMMAND[-1], "work", "--once"), capture_output=True, text=True, check=True)
     assert told.stdout.count("Made vectors of ") == 2
     assert not any(missing(db).values())
 
 
 def by_serving(db: Path) -> None:
-    with running("serve", "--port", "0"):
+    serving = Forked([*COMMAND, "serve", "--port", "0"], stderr=subprocess.DEVNULL)
+    try:
         until_none_is_missing(db)
+    finally:
+        serving.send_signal(signal.SIGTERM)
+        serving.communicate(timeout=600)
 
 
 def by_asking_as_an_agent(db: Path) -> None:
@@ -102,6 +112,19 @@ def test_what_was_taken_in_without_an_embedder_gets_vectors_by_itself(
 ) -> None:
     assert missing(behind) == {"memories": 1, "entities": 4}
     way(behind)
+
+
+def test_a_process_that_was_left_behind_ends_when_its_store_is_deleted(behind: Path) -> None:
+    done = []
+
+    def delete(*what: object) -> None:
+        done.append(what)
+        behind.unlink(missing_ok=True)
+
+    with connect(behind) as door:
+        door.worker.run(threading.Event(), delete, once=True)
+    assert len(done) == 1
+    assert not behind.exists()
 
 
 def test_a_command_leaves_no_process_behind_where_nothing_is_missing_or_it_is_not_wanted(

@@ -15,6 +15,7 @@ from onrecord.config import NEVER_EMPTY, load
 from onrecord.errors import Invalid, StoreUnavailable
 from onrecord.features import OPERATIONS
 from onrecord.surfaces.cli.group import command_group
+from tests.forked import relayed
 
 from .test_cli import CALLS
 from .test_mcp_faces import write_model
@@ -138,7 +139,7 @@ class TestForWhom:
             },
         ]
         with subprocess.Popen(
-            [*shell.command, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            relayed(shell.command[-1], *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as agent:
             assert agent.stdin is not None
             assert agent.stdout is not None

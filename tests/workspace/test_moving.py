@@ -38,17 +38,19 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 
 
 @pytest.fixture
-def open_new(tmp_path: Path, postgres_dsn: str, clock: Clock) -> Iterator[Callable[[str, str], OnRecord]]:
+def open_new(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: Clock
+) -> Iterator[Callable[[str, str], OnRecord]]:
     """Open an empty store of a kind; of PostgreSQL there is one for each test."""
     with ExitStack() as closing:
 
         def opened(kind: str, name: str) -> OnRecord:
             places = {
-                "sqlite": str(tmp_path / f"{name}.db"),
-                "postgres": postgres_dsn,
-                "yaml": f"yaml:{tmp_path / name}",
+                "sqlite": lambda: str(tmp_path / f"{name}.db"),
+                "postgres": lambda: str(request.getfixturevalue("postgres_store")),
+                "yaml": lambda: f"yaml:{tmp_path / name}",
             }
-            door = connect(places[kind], caller=administrator(), clock=clock)
+            door = connect(places[kind](), caller=administrator(), clock=clock)
             closing.callback(door.close)
             return door
 

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -14,9 +13,10 @@ import pytest
 import onrecord
 from onrecord import OnRecord, connect
 from onrecord.testing.workspace import MARK_BYTES
+from tests.forked import relayed
 from tests.soak import tries
 
-WORKER = Path(__file__).parent / "workspace_worker.py"
+WORKER = f"import runpy; runpy.run_path({str(Path(__file__).parent / 'workspace_worker.py')!r}, run_name='__main__')"
 PROCESSES = 4
 #: Caps that several processes reach soon.
 OF_CONVERSATION, OF_PAD = 1_000, 2_000
@@ -40,7 +40,7 @@ def start(address: str) -> Iterator[Any]:
     def begin(job: str, given: int = 0) -> subprocess.Popen[str]:
         started.append(
             subprocess.Popen(
-                [sys.executable, str(WORKER), address, str(OF_CONVERSATION), str(OF_PAD), job, str(given)],
+                relayed(WORKER, address, str(OF_CONVERSATION), str(OF_PAD), job, str(given)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,

@@ -1,4 +1,7 @@
-"""DO all stores keep what lies beside memories alike? The whole suite in a file, on PostgreSQL and in YAML."""
+"""DO all stores keep what lies beside memories alike? The whole suite in a file and on PostgreSQL, and what touches memories in YAML.
+
+Beside text files a workspace lies in the same SQLite file as everywhere, whose suite is that of the file.
+"""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +11,14 @@ import pytest
 from onrecord.store.sql import SqlStore
 from onrecord.store.yaml import MEMORIES
 from onrecord.store.yaml.backend import YamlBackend
-from onrecord.testing.workspace import WholeWorkspaceConformance
+from onrecord.testing.members import MembersConformance
+from onrecord.testing.moving_workspace import MovedWorkspaceConformance
+from onrecord.testing.workspace import (
+    DeletedConversationConformance,
+    LinkConformance,
+    WholeWorkspaceConformance,
+    WorkspaceTransactionConformance,
+)
 from tests.stores import Emptied, InAFile, OnPostgres
 
 
@@ -20,7 +30,14 @@ class TestPostgres(OnPostgres, WholeWorkspaceConformance):
     """On a server."""
 
 
-class TestYaml(Emptied, WholeWorkspaceConformance):
+class TestYaml(
+    Emptied,
+    DeletedConversationConformance,
+    LinkConformance,
+    WorkspaceTransactionConformance,
+    MembersConformance,
+    MovedWorkspaceConformance,
+):
     @pytest.fixture(scope="class", autouse=True)
     @classmethod
     def _no_waiting_for_the_disk(cls) -> Iterator[None]:

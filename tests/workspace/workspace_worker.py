@@ -40,6 +40,10 @@ def fill(memory: OnRecord, number: int) -> None:
 
 def fill_at_once(db: str, processes: int) -> None:
     """As many processes as are wanted, which begin when the last of them has opened the store."""
+    with connect(":memory:", caller=ANN) as door:
+        # What they all compile is compiled once.
+        door.as_caller(ANN.inside("talk")).write_artifact("a.txt", "x")
+        door.append_scratchpad("x", agent="scout")
     opened, tell = os.pipe()
     waiting, let_go = os.pipe()
     for number in range(processes):
@@ -65,7 +69,6 @@ def fill_at_once(db: str, processes: int) -> None:
 
 def fork(db: str) -> None:
     """For each statement that is told, a process that dies there: it has loaded all it needs, and starts at once."""
-    compile_once()
     with connect(":memory:", caller=ANN) as door:
         door.conversations()
     print("ready", flush=True)
@@ -110,6 +113,7 @@ if __name__ == "__main__":
     db, of_conversation, of_pad, job, given = sys.argv[1:]
     artifacts.CONVERSATION_BYTES = int(of_conversation)  # type: ignore[misc]
     scratchpads.SCRATCHPAD_BYTES = int(of_pad)  # type: ignore[misc]
+    compile_once()
     if job == "fork":
         fork(db)
     else:

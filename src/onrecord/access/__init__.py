@@ -1,1 +1,1 @@
-"""WHO is at the door? Keys, tokens and grants, the tenants they belong to, and the audit of what was done."""
+"""WHO is calling, and what may they do? API keys, tokens and grants, tenants, and the audit."""

@@ -14,16 +14,16 @@ from typing import Final, Literal
 from onrecord.model.caller import Caller
 from onrecord.store.ports.store import Store
 
-GOOD_FOR: Final = timedelta(minutes=5)
-_WORD: Final = re.compile(r"(?P<until>[0-9]{1,12})-(?P<signature>[0-9a-f]{64})", re.ASCII)
+VALID_FOR: Final = timedelta(minutes=5)
+_TOKEN: Final = re.compile(r"(?P<until>[0-9]{1,12})-(?P<signature>[0-9a-f]{64})", re.ASCII)
 _SECRET_BYTES: Final = 32
 #: The result of checking a token.
-CheckedWord = Literal["valid", "expired", "wrong"]
+ConfirmationState = Literal["valid", "expired", "wrong"]
 
 
 def issue(caller: Caller, what: str, store: Store, now: datetime) -> str:
     """The token for exactly this question and this caller."""
-    until = int((now + GOOD_FOR).timestamp())
+    until = int((now + VALID_FOR).timestamp())
     with store.ledger(writes=False) as ledger:
         secret = ledger.secret()
     if secret is None:
@@ -32,8 +32,8 @@ def issue(caller: Caller, what: str, store: Store, now: datetime) -> str:
     return f"{until}-{_signature(caller, what, until, secret)}"
 
 
-def verify(caller: Caller, what: str, word: str, store: Store, now: datetime) -> CheckedWord:
-    read = _WORD.fullmatch(word)
+def verify(caller: Caller, what: str, token: str, store: Store, now: datetime) -> ConfirmationState:
+    read = _TOKEN.fullmatch(token)
     if read is None:
         return "wrong"
     with store.ledger(writes=False) as ledger:

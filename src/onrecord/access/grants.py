@@ -37,7 +37,7 @@ _KEPT_S, _PAUSE_S = 30.0, 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class RequestOrigin:
     """How a request came in: its headers by lower-case name, and the address of the other end of the connection."""
 
     headers: Mapping[str, str]
@@ -47,7 +47,7 @@ class Arrival:
 class Grants(Protocol):
     """Knows which systems a caller may read or manage. Threads share it."""
 
-    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+    def systems(self, caller: Caller, arrival: RequestOrigin) -> Systems:
         """What the caller is granted; nothing if that cannot be found out. It never raises."""
 
     def close(self) -> None: ...
@@ -85,7 +85,7 @@ def read_networks(setting: str | None) -> tuple[Network, ...]:
 class NoGrants:
     """A caller has what its key or token gives, and nothing more."""
 
-    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+    def systems(self, caller: Caller, arrival: RequestOrigin) -> Systems:
         return _NONE
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class FileGrants:
         self._stamp = _stamp(path)
         self._granted = _read_file(path)
 
-    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+    def systems(self, caller: Caller, arrival: RequestOrigin) -> Systems:
         if _stamp(self._path) != self._stamp:
             self._read_again()
         return self._granted.get(caller.tenant, {}).get(caller.user, _NONE)
@@ -140,7 +140,7 @@ class HeaderGrants:
             )
         self._name, self._proxies = name.lower(), tuple(proxies)
 
-    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+    def systems(self, caller: Caller, arrival: RequestOrigin) -> Systems:
         value = arrival.headers.get(self._name)
         if value is None or not self._trusts(arrival.peer):
             return _NONE
@@ -163,7 +163,7 @@ class HeaderGrants:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _CachedGrants:
     systems: Systems
     until: float
 
@@ -185,10 +185,10 @@ class ServiceGrants:
             raise invalid("grants", f"{url!a} names no host")
         self._url, self._timer = address, timer
         self._client = httpx2.Client(timeout=timeout_s)
-        self._told: LruCache[tuple[str, str], _Told] = LruCache(_MOST_CALLERS)
+        self._told: LruCache[tuple[str, str], _CachedGrants] = LruCache(_MOST_CALLERS)
         self._silent_until = 0.0
 
-    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+    def systems(self, caller: Caller, arrival: RequestOrigin) -> Systems:
         who, now = (caller.tenant, caller.user), self._timer()
         told = self._told.get(who)
         if told is not None and now < told.until:
@@ -202,16 +202,16 @@ class ServiceGrants:
     def close(self) -> None:
         self._client.close()
 
-    def _ask(self, who: tuple[str, str], now: float) -> _Told:
+    def _ask(self, who: tuple[str, str], now: float) -> _CachedGrants:
         try:
             answer = fetch_json(self._client, "POST", self._url, {"tenant": who[0], "user": who[1]})
-            return _Told(_read_answer(answer), now + _KEPT_S)
+            return _CachedGrants(_read_answer(answer), now + _KEPT_S)
         except NoAnswer as problem:
             _log.warning("No systems are granted, since %s did not say which: %s", self._url.host, problem)
             if not problem.reached:
                 # The service cannot be reached, so other callers need not wait for it.
                 self._silent_until = self._timer() + _PAUSE_S
-        return _Told(_NONE, now + _PAUSE_S)
+        return _CachedGrants(_NONE, now + _PAUSE_S)
 
 
 def _read_answer(answer: Any) -> Systems:

@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
 from onrecord.access import keys
-from onrecord.access.grants import NO_GRANTS, Arrival, Grants
+from onrecord.access.grants import NO_GRANTS, Grants, RequestOrigin
 from onrecord.access.systems import strongest
 from onrecord.errors import Fault, Invalid, Unauthenticated, invalid
 from onrecord.lru_cache import LruCache
@@ -48,7 +48,7 @@ _KEPT_KEYS: Final = 10_000
 
 
 class Operator:
-    """Whoever runs the store, and the secret that proves it over the network."""
+    """The operator of the store, and the secret that proves it over the network."""
 
     def __init__(self, secret: str, caller: Caller) -> None:
         if (
@@ -79,7 +79,7 @@ class Authenticator:
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         """`local` is the caller without a key or token, if the store never had keys and no tokens are read: only for
-        a server that no other machine can reach. `operator` is whoever runs the store, if they may come in here.
+        a server that no other machine can reach. `operator` is the operator of the store, if the operator may log in here.
         """
         self._operator = operator
         self._store, self._tokens, self._grants, self._clock = store, tokens, grants, clock
@@ -129,7 +129,7 @@ class Authenticator:
                 raise Unauthenticated()
             return self._local
         caller = self._bearer(given.one("authorization") or "")
-        granted = self._grants.systems(caller, Arrival(headers=given.single(), peer=peer))
+        granted = self._grants.systems(caller, RequestOrigin(headers=given.single(), peer=peer))
         return replace(caller, systems=strongest(caller.systems, granted)) if granted else caller
 
     def _needs_keys(self) -> bool:

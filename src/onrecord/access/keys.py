@@ -31,8 +31,8 @@ from onrecord.store.ports.store import Store
 class CreateKey(Request):
     """Make a key for an agent or a person. It is shown this once; only its hash is kept.
 
-    A key can do no more than its maker; only whoever runs the store makes keys for other tenants, and memory.global is
-    given at the machine alone.
+    A key can do no more than the caller who creates it. Only the operator of the store creates keys for other tenants,
+    and memory.global can be granted only on the server's machine.
     """
 
     label: str | None = ask(OrNone(SOURCE), "What the key is for.", None)
@@ -58,7 +58,7 @@ class CreateKey(Request):
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         if self.tenant not in (None, caller.tenant) and not caller.operator:
-            yield Fault("tenant", "only whoever runs the store may make a key for another tenant")
+            yield Fault("tenant", "only the operator of the store may create a key for another tenant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,9 +167,9 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
     # `crm=manage` is the grant to manage, `crm` alone to read; that each is one was checked with the request.
     systems, _ = read_systems(ask.systems)
     _refuse_more_than(caller, ask, systems)
-    if CHANGE_GLOBAL in ask.permissions and not call.terms.gives_global:
+    if CHANGE_GLOBAL in ask.permissions and not call.policy.gives_global:
         raise Forbidden(
-            f"The permission {CHANGE_GLOBAL} is given at the machine: run `onrecord keys create` there."
+            f"The permission {CHANGE_GLOBAL} can be granted only on the server's machine: run `onrecord keys create` there."
         )
     if ask.expires_at is not None and ask.expires_at <= now:
         raise invalid("expires_at", f"must be in the future (it is {now.isoformat()} now)")
@@ -203,19 +203,17 @@ def _refuse_more_than(caller: Caller, ask: CreateKey, systems: Mapping[str, Gran
     everyone's memories of the tenant.
     """
     if lacking := sorted(set(ask.permissions) - caller.permissions):
-        raise Forbidden(
-            f"A key can do no more than its maker, who lacks the permission {', '.join(lacking)}."
-        )
+        raise Forbidden(f"You cannot give a key a permission that you lack: {', '.join(lacking)}.")
     beyond = [
         f"{name}={grant}" if grant == "manage" else name
         for name, grant in sorted(systems.items())
         if not (caller.manages(name) if grant == "manage" else caller.reads(name))
     ]
     if beyond:
-        raise Forbidden(f"A key can do no more than its maker, who is not granted {', '.join(beyond)}.")
+        raise Forbidden(f"You cannot give a key systems that you were not granted: {', '.join(beyond)}.")
     if ACTORS.index(ask.actor) < ACTORS.index(caller.actor):
         raise Forbidden(
-            f"A key can do no more than its maker: one made by an actor {caller.actor} cannot be for a {ask.actor}."
+            f"A key can do no more than the caller who creates it: an actor {caller.actor} cannot create one for a {ask.actor}."
         )
 
 
@@ -232,7 +230,7 @@ def _refuse_overstepping(caller: Caller, key: Key, ledger: Ledger) -> None:
         if most is not None and (wanted is None or wanted > most):
             told = most.isoformat() if isinstance(most, datetime) else most
             raise Forbidden(
-                f"A key can do no more than its maker, whose own key has {name} {told}; give {name}, at most that."
+                f"A key can do no more than the one it is created with, which has {name} {told}; give {name}, at most that."
             )
 
 
@@ -269,7 +267,7 @@ def waive_keys(call: Call, ask: WaiveKeys) -> WaivedKeys:
 
 
 def _home(caller: Caller, id: str, store: Store) -> str:
-    """The tenant of a key to revoke. Whoever runs the store revokes any key: a leaked one must not wait until its
+    """The tenant of a key to revoke. The operator of the store revokes any key: a leaked one must not wait until its
     tenant is named.
     """
     if not caller.operator:

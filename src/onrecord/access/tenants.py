@@ -85,7 +85,7 @@ class EraseTenant(Request):
         if self.confirm != self.name:
             yield Fault("confirm", f"must be {self.name!a} too: everything in it is erased for good")
         if self.name != caller.tenant and not caller.operator:
-            yield Fault("name", "only whoever runs the store may erase another tenant")
+            yield Fault("name", "only the operator of the store may erase another tenant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,4 +169,4 @@ def _require_person(caller: Caller, what: str) -> None:
 
 def _refuse_reserved(name: str) -> None:
     if name == GLOBAL_TENANT or name.startswith(ENTITIES_OF):
-        raise invalid("name", f"{name!a} is reserved; choose a tenant that callers can be in")
+        raise invalid("name", f"{name!a} is reserved; choose another name")

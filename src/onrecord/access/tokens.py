@@ -84,7 +84,7 @@ def read_claims(setting: str | None) -> Claims:
     return Claims(**claims)
 
 
-class Keys(Protocol):
+class SigningKeys(Protocol):
     """Where the public keys of an issuer are found."""
 
     def among(self, kid: str | None) -> Sequence[Jwk]:
@@ -112,11 +112,11 @@ def open_tokens(
         faults.extend(problem.faults)
     if faults or mapping is None or not audience:
         raise Invalid(faults)
-    keys: Keys
+    keys: SigningKeys
     if jwks is None or jwks.startswith(("http://", "https://")):
-        keys = FetchedKeys(issuer, jwks)
+        keys = FetchedSigningKeys(issuer, jwks)
     else:
-        keys = FileKeys(Path(jwks).expanduser())
+        keys = FileSigningKeys(Path(jwks).expanduser())
     return OidcTokens(issuer=issuer, audience=audience, keys=keys, claims=mapping)
 
 
@@ -129,7 +129,7 @@ def _issuer_faults(issuer: str) -> Iterator[Fault]:
 class OidcTokens:
     """Reads the tokens of one issuer. Threads may share it."""
 
-    def __init__(self, *, issuer: str, audience: str, keys: Keys, claims: Claims) -> None:
+    def __init__(self, *, issuer: str, audience: str, keys: SigningKeys, claims: Claims) -> None:
         self._issuer, self._audience, self._keys, self._claims = issuer, audience, keys, claims
         self._jwt = jwt.PyJWT(options={"enforce_minimum_key_length": True})
 
@@ -268,7 +268,7 @@ def _claimed(rule: Rule, claim: str | None, value: Any) -> Any:
         raise _Refused(f"its claim {claim} {reason}") from None
 
 
-class FileKeys:
+class FileSigningKeys:
     """The keys in a file, read once."""
 
     def __init__(self, path: Path) -> None:
@@ -281,7 +281,7 @@ class FileKeys:
         return _among(self._keys, kid)
 
 
-class FetchedKeys:
+class FetchedSigningKeys:
     """The keys that the issuer publishes, fetched again from time to time and when a token names an unknown one."""
 
     def __init__(
@@ -301,7 +301,7 @@ class FetchedKeys:
             known = self._known(kid)
         if not known and self._failure:
             raise IdentityUnavailable(
-                "Tokens cannot be checked right now, since their issuer does not say what its keys are. "
+                "Tokens cannot be checked right now: the signing keys of their issuer could not be fetched. "
                 "Try again in a moment."
             )
         return known
@@ -350,7 +350,7 @@ def _discovered(issuer: str, client: httpx2.Client) -> str:
     if not url.startswith(("https://", "http://")):
         raise ValueError("its discovery document has no address as jwks_uri")
     if issuer.startswith("https://") and not url.startswith("https://"):
-        raise ValueError("its keys would come without encryption, unlike its discovery document")
+        raise ValueError("its discovery document, fetched by https, names keys at an http address")
     return url
 
 

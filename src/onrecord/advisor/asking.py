@@ -101,7 +101,7 @@ class Models:
             answer = wait_for(self._asked(model, question, monotonic() + timeout_s), timeout_s)
         except Exception as problem:
             # Without the cause, which may quote the request.
-            raise self._explained(name, problem, timeout_s) from None
+            raise self._explained(name, problem) from None
         return _told(answer)
 
     async def _asked(self, model: Model, question: Question, until: float) -> ModelResponse:
@@ -178,7 +178,7 @@ class Models:
             with suppress(Exception):  # they end with the process in any case
                 wait_for(client.aclose(), _CLOSING_S)
 
-    def _explained(self, name: ModelName, problem: Exception, timeout_s: float) -> ProviderError:
+    def _explained(self, name: ModelName, problem: Exception) -> ProviderError:
         """The error of the client library as a sentence that says what happened and what to do."""
         from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError, ModelTimeoutError
 
@@ -190,9 +190,7 @@ class Models:
         if is_too_much(problem):
             return ProviderError(f"{called} answered more than is read.")
         if isinstance(problem, TimeoutError | ModelTimeoutError):
-            return ProviderError(
-                f"{called} did not answer within {round(timeout_s, 1):g} s. Allow it more with `advisor_timeout`."
-            )
+            return ProviderError(f"{called} did not answer in time. Allow it more with `advisor_timeout`.")
         if isinstance(problem, ModelConnectionError):
             return ProviderError(
                 f"{called} cannot be reached. Is it running, and is `advisor_url` its address?"

@@ -32,7 +32,7 @@ class Doctor(Request):
 class Examined(Answer):
     """What the doctor found, and what it has mended.
 
-    Whoever runs the store also sees its files: others on this machine can read `open_files`, and could read
+    The operator of the store also sees its files: others on this machine can read `open_files`, and could read
     `closed_files` until now.
     """
 
@@ -49,7 +49,7 @@ class Examined(Answer):
 
 @operation("write", "memory.admin", "POST /doctor")
 def doctor(call: Call, ask: Doctor) -> Examined:
-    """Check the caller's tenant; for whoever runs the store, all tenants and the store as a whole."""
+    """Check the caller's tenant; for the operator of the store, all tenants and the store as a whole."""
     found = _examined(call)
     files = call.store.open_files() if homes.examined(call) is None else []
     # Not for agents: a text that they read could make them do it, and the files belong to the machine.

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import IO, Any
 
 from onrecord import private_files
-from onrecord.care.kinds import FORMAT, HEAD, KINDS, STANDARD, kind_for
+from onrecord.care.kinds import FORMAT, HEAD, KINDS, STANDARD, WITH_CATALOG, kind_for
 from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
-from onrecord.model.collections import MEMORIES, Home
+from onrecord.model.collections import ENTITIES, MEMORIES, Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.request import Request, ask
 from onrecord.model.wire import write_instant
 from onrecord.model.workspace import WorkspaceNumbers
 from onrecord.operation import Call, operation
-from onrecord.store.ports.archive import Archive, MemoryHistory
+from onrecord.store.ports.archive import Archive, Counters, MemoryHistory
 from onrecord.store.ports.store import Store
 
 
@@ -83,7 +83,14 @@ def write_homes(archive: Archive, file: IO[str], homes: Sequence[Home], path: st
     for home in homes:
         for held in _holdings(archive, home):
             kind = kind_for(held)
-            _line(file, {"tenant": home.spelled, **_spelled(home, kind.written(held))})
+            told = {"tenant": home.spelled, **_spelled(home, kind.written(held))}
+            if (
+                isinstance(held, Counters)
+                and home.collection is MEMORIES
+                and Home(home.tenant, ENTITIES) in homes
+            ):
+                told[WITH_CATALOG] = True
+            _line(file, told)
             counts[kind.key] += 1
             if isinstance(held, MemoryHistory):
                 versions += len(held.versions)

@@ -11,21 +11,29 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
-from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
+from onrecord.care.importing_promotions import (
+    Promotions,
+    check_changeset,
+    check_entity,
+    is_same_but_for_changesets,
+    may_promote,
+)
+from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, WITH_CATALOG, Kind, kind_of
 from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.memory_lines import UNTOLD
 from onrecord.care.restoring_workspace import (
-    FormerRooms,
-    TakenIn,
+    BatchResult,
+    LegacyConversations,
     WorkspaceBatch,
     file_name,
-    take_in_workspace,
+    import_workspace,
 )
 from onrecord.errors import Conflict, Forbidden, StoreUnavailable, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
-from onrecord.model.collections import Home
+from onrecord.model.changesets import Changeset
+from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Relation, Version, pinned_to
 from onrecord.model.request import Request, ask
@@ -77,6 +85,7 @@ class _Section:
 
     home: Home
     counters: Counters
+    promotions: Promotions
     batch: WorkspaceBatch = field(default_factory=WorkspaceBatch)
     histories: list[MemoryHistory] = field(default_factory=list)
     edges: list[Relation] = field(default_factory=list)
@@ -107,11 +116,11 @@ class _ImportCounts:
     unchanged: int = 0
     relations: int = 0
     conflicts: list[str] = field(default_factory=list)
-    workspace: TakenIn = field(default_factory=TakenIn)
+    workspace: BatchResult = field(default_factory=BatchResult)
     is_noted_for_everyone: bool = False
     #: Memories and items of the workspace that were skipped because something else has their id here.
     left: set[tuple[Home, str]] = field(default_factory=set)
-    rooms: defaultdict[Home, FormerRooms]
+    legacy: defaultdict[Home, LegacyConversations]
 
     def has_left(self, home: Home, *names: str) -> bool:
         return any((home, name) in self.left for name in names)
@@ -128,7 +137,7 @@ def import_(call: Call, ask: Import) -> Imported:
     embed_from = call.now if call.embedders.current else None
     # Who is let into a conversation is a person's or the host's to say.
     may_share = call.caller.actor == "person" or call.caller.operator
-    tally = _ImportCounts(rooms=defaultdict(lambda: FormerRooms(may_share)))
+    tally = _ImportCounts(legacy=defaultdict(lambda: LegacyConversations(may_share)))
     try:
         with _opened(ask.path) as file, _no_search_for_cycles():
             reader = _SectionReader(call.caller, ask)
@@ -138,7 +147,7 @@ def import_(call: Call, ask: Import) -> Imported:
                     with call.store.ledger(GLOBAL_TENANT) as ledger:
                         ledger.note_everyones(call.caller, "import_", call.now)
                     tally.is_noted_for_everyone = True
-                _take_in(call.store, section, ask, tally, embed_from)
+                _import_section(call.store, section, ask, tally, embed_from)
                 done = tally.added + tally.unchanged + len(tally.conflicts)
                 call.progress("importing", done, reader.expected)
     except BaseException:
@@ -158,19 +167,21 @@ def import_(call: Call, ask: Import) -> Imported:
     )
 
 
-def _take_in(
+def _import_section(
     store: Store, section: _Section, ask: Import, tally: _ImportCounts, embed_from: datetime | None
 ) -> None:
     """Write one batch in one transaction: new items are added, identical ones are left alone."""
     with store.restoring(section.home) as restoring:
         beside = restoring.restoring_workspace()
-        rooms = tally.rooms[section.home]
-        batch = section.batch if ask.keep_tenants else section.batch.without_catalog()
-        workspace = take_in_workspace(beside, batch, partial(tally.has_left, section.home), rooms)
+        legacy = tally.legacy[section.home]
+        batch = section.promotions.of_batch(section.batch)
+        workspace = import_workspace(beside, batch, partial(tally.has_left, section.home), legacy)
         if workspace.differing and not ask.skip_conflicts:
             raise _conflict("In place of these, something else is here", workspace.differing, tally)
         tally.left |= {(section.home, name) for name in workspace.differing}
-        section.histories = [_told_whose(each, beside, rooms) for each in section.histories]
+        section.promotions.note(batch, workspace.differing)
+        told = (_with_owner(each, beside, legacy) for each in section.histories)
+        section.histories = list(map(section.promotions.of_history, told))
         fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
             raise _conflict("These ids hold other memories here", differing, tally)
@@ -203,12 +214,14 @@ def _compared(
             continue
         # If a file has a memory twice, the first counts.
         held = here.get(each.id) or fresh.setdefault(each.id, each)
-        if held != each:
+        if held != each and not is_same_but_for_changesets(held, each):
             differing.append(each.id)
     return fresh, differing
 
 
-def _told_whose(history: MemoryHistory, workspace: WorkspaceRestoring, rooms: FormerRooms) -> MemoryHistory:
+def _with_owner(
+    history: MemoryHistory, workspace: WorkspaceRestoring, legacy: LegacyConversations
+) -> MemoryHistory:
     """A memory of an export that does not tell who began its conversations.
 
     What was said to the members of one alone makes its owner a member of the file's of that name. To pin something of one's
@@ -219,8 +232,10 @@ def _told_whose(history: MemoryHistory, workspace: WorkspaceRestoring, rooms: Fo
     present = history.versions[-1].memory
     there = None
     if present.scope == "session" and present.is_live and present.conversation is not None:
-        rooms.let_in(workspace, present.conversation, present.owner)
-        there = ConversationKey(rooms.whose_memory(present.conversation, present.owner), present.conversation)
+        legacy.let_in(workspace, present.conversation, present.owner)
+        there = ConversationKey(
+            legacy.owner_of_pin(present.conversation, present.owner), present.conversation
+        )
     told = [_version_told(each, there) for each in history.versions]
     if present.scope == "session" and not present.is_live:
         told[-1] = replace(told[-1], memory=pinned_to(replace(told[-1].memory, scope="user"), None))
@@ -269,16 +284,25 @@ class _SectionReader:
                 if section is not None:
                     yield section
                 home = self._home(line)
-                section = _Section(home, kind.read(line, home.tenant))
+                has_catalog = line.value.get(WITH_CATALOG) is True and may_promote(self._caller)
+                section = _Section(home, kind.read(line, home.tenant), Promotions(has_catalog))
                 continue
             if section is None:
                 raise line.fault("comes before the line of its tenant; this is not a whole export")
-            section.put(self._no_higher(kind.read(line, section.home.tenant)), line)
+            section.put(self._no_higher(self._read(kind, line, section.home)), line)
             if section.is_full:
                 yield section
-                section = _Section(section.home, section.counters)
+                section = _Section(section.home, section.counters, section.promotions)
         if section is not None:
             yield section
+
+    def _read(self, kind: Kind, line: ExportLine, home: Home) -> Any:
+        told = kind.read(line, home.tenant)
+        if isinstance(told, Changeset):
+            check_changeset(line, told)
+        elif isinstance(told, MemoryHistory) and home.collection is ENTITIES:
+            check_entity(line, told, self._caller)
+        return told
 
     def _no_higher(self, told: Any) -> Any:
         """Lower the tiers in a file to that of whoever imports it."""

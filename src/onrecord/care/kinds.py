@@ -36,6 +36,8 @@ HEAD: Final = "onrecord"
 #: How an export of the project's former name begins.
 FORMER_HEAD: Final = "recollect"
 STANDARD: Final = "-"
+#: Where a tenant begins: whether its catalog, with what was promoted there, comes later in the file.
+WITH_CATALOG: Final = "with_catalog"
 
 
 class Kind(NamedTuple):
@@ -64,7 +66,8 @@ KINDS: Final = (
         Counters,
         read_counters,
         Counters._asdict,
-        "Begins a tenant: the last numbers given to memories (`last_id`) and relations (`last_relation`).",
+        "Begins a tenant: the last numbers given to memories (`last_id`) and relations (`last_relation`); `with_catalog` if "
+        "its catalog comes later in the file.",
     ),
     Kind(
         "numbers",

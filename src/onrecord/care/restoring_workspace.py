@@ -9,7 +9,7 @@ from onrecord.care.kinds import kind_for
 from onrecord.care.lines import ExportLine
 from onrecord.errors import Conflict
 from onrecord.model.agent import ShownAgent
-from onrecord.model.changesets import Changeset, without_effect
+from onrecord.model.changesets import Changeset
 from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
 from onrecord.model.workspace import (
     Conversation,
@@ -37,37 +37,31 @@ class WorkspaceBatch:
         elif isinstance(item, StoredScratchpad):
             self.bytes += sum(len(note.text) for note in item.notes)
 
-    def without_catalog(self) -> "WorkspaceBatch":
-        """The same for a tenant whose catalog, with what was promoted there, does not come along."""
-        items = [
-            (line, without_effect(item) if isinstance(item, Changeset) else item) for line, item in self.items
-        ]
-        return replace(self, items=items)
-
 
 @dataclass(slots=True)
-class TakenIn:
+class BatchResult:
     """The result of a batch: how many items are new, by the field that counts them, and which conflict."""
 
     added: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
     differing: list[str] = field(default_factory=list)
 
-    def add(self, more: "TakenIn") -> None:
+    def add(self, more: "BatchResult") -> None:
         self.added += more.added
         self.unchanged += more.unchanged
         self.differing += more.differing
 
 
 @dataclass(slots=True)
-class FormerRooms:
-    """The conversations in a file of an earlier version, in which whoever used the name was in the only one of that name.
+class LegacyConversations:
+    """The conversations of an export from an earlier version, which had one conversation of a name and no members.
 
-    What is here under the name but not in the file is none of them: nobody is let into it.
+    Everyone who used a name there becomes a member of that conversation. A conversation of the same name that is not in
+    the file is another one: nobody becomes its member.
     """
 
-    #: Whether people may be let into one that was here before the import, which may be the file's of an import before.
-    lets_into_known: bool
+    #: Whether members may be added to a conversation that was here before, perhaps from an earlier import of the file.
+    adds_to_known: bool
     _began: dict[str, str] = field(default_factory=dict)
     _same: set[str] = field(default_factory=set)
     _open: set[str] = field(default_factory=set)
@@ -78,39 +72,39 @@ class FormerRooms:
             return
         if found != "different":
             self._same.add(told.id)
-        if found == "absent" or (found == "same" and self.lets_into_known):
+        if found == "absent" or (found == "same" and self.adds_to_known):
             self._open.add(told.id)
 
-    def whose_file(self, name: str, writer: str) -> str:
+    def owner_of_artifact_home(self, name: str, writer: str) -> str:
         """Who began the conversation of an artifact."""
         return self._began.get(name, writer)
 
-    def whose_memory(self, name: str, owner: str) -> str:
-        """Who began the conversation of a memory: its owner has one of their own, where the file's is not here."""
+    def owner_of_pin(self, name: str, owner: str) -> str:
+        """Who began the conversation of a memory: its owner, unless the file's conversation is here."""
         return self._began[name] if name in self._same else owner
 
     def let_in(self, restoring: WorkspaceRestoring, name: str, user: str) -> None:
-        """Make a member of someone who used the name."""
+        """Make someone who used the name a member."""
         if name in self._open:
             restoring.let_in(ConversationKey(self._began[name], name), user)
 
 
-def take_in_workspace(
+def import_workspace(
     restoring: WorkspaceRestoring,
     batch: WorkspaceBatch,
     was_left: Callable[[str], bool],
-    rooms: FormerRooms,
-) -> TakenIn:
+    legacy: LegacyConversations,
+) -> BatchResult:
     """Add absent items. An artifact of a conversation that was skipped is skipped too: the conversation here is
     another one.
     """
-    done, grown = TakenIn(), set[ConversationKey]()
+    done, grown = BatchResult(), set[ConversationKey]()
     restoring.count(batch.numbers)
     for line, told in batch.items:
         item, home = told, None
         name = name_of(item)
         if isinstance(item, StoredArtifact):
-            item = _told_whose(item, restoring, rooms)
+            item = _with_owner(item, restoring, legacy)
             home = ConversationKey(item.artifact.conversation_by or "", item.artifact.conversation)
             left = _conversation_name(home)
             if was_left(left) or left in done.differing:
@@ -118,7 +112,7 @@ def take_in_workspace(
                 continue
         found = restoring.compare(item)
         if isinstance(item, Conversation):
-            rooms.note(item, found)
+            legacy.note(item, found)
         match found:
             case "same":
                 done.unchanged += 1
@@ -149,13 +143,15 @@ def name_of(item: WorkspaceItem) -> str:
             return f"changeset {item.id}"
 
 
-def _told_whose(file: StoredArtifact, restoring: WorkspaceRestoring, rooms: FormerRooms) -> StoredArtifact:
+def _with_owner(
+    file: StoredArtifact, restoring: WorkspaceRestoring, legacy: LegacyConversations
+) -> StoredArtifact:
     """An artifact of an export that does not tell who began its conversation: whoever began the file's of that name."""
     artifact = file.artifact
     if artifact.conversation_by is not None:
         return file
-    by = rooms.whose_file(artifact.conversation, artifact.written_by)
-    rooms.let_in(restoring, artifact.conversation, artifact.written_by)
+    by = legacy.owner_of_artifact_home(artifact.conversation, artifact.written_by)
+    legacy.let_in(restoring, artifact.conversation, artifact.written_by)
     return replace(file, artifact=replace(artifact, conversation_by=by))
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, cast
 from onrecord.care import workspace_records
 from onrecord.care.lines import ExportLine
 from onrecord.errors import Fault
-from onrecord.model import rules
+from onrecord.model import ids, rules
 from onrecord.model.agent import ShownAgent
 from onrecord.model.changesets import CHANGESET, Changeset, FieldChange
 from onrecord.model.limits import GLOBAL_TENANT, TITLE_CHARACTERS
@@ -45,6 +45,9 @@ def read_conversation(line: ExportLine, tenant: str) -> Conversation:
     _check_home(line, tenant)
     told = _read(line, "conversation", Conversation)
     _sound(line, "conversation", told, workspace_records.conversation_faults)
+    if "numbered" not in line.value["conversation"]:
+        # Exports of earlier versions do not tell: nearly every number was given by the tenant.
+        told = replace(told, numbered=ids.whole_number(told.id) is not None)
     if told.title is None or not (clean := scrub(told.title)).found:
         return told
     return replace(told, title=clean.text[:TITLE_CHARACTERS].rstrip())

@@ -10,10 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
+from onrecord.errors import Fault
+from onrecord.model import limits, rules
 from onrecord.model.catalog import Datasource, Model, Part
-from onrecord.model.edits import Cell, same_value
+from onrecord.model.edits import EDIT, Cell, reading, same_value
 from onrecord.model.limits import EDIT_FIELDS, EditField
 from onrecord.model.memory import Memory
+from onrecord.model.rules import Choice, Json, OrNone
+from onrecord.model.shapes import Object, faults_at
 from onrecord.model.wire import from_json
 
 Described = TypeVar("Described", Model, Datasource)
@@ -37,6 +41,35 @@ class Amendment:
     @property
     def cell(self) -> Cell:
         return Cell(self.entity, self.field, self.key)
+
+
+def _faults(clean: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Fault]:
+    """What is wrong with its value by the rules of an edit."""
+    if "entity" in clean and "field" in clean:
+        cell = Cell(clean["entity"], clean["field"], clean.get("key"))
+        try:
+            EDIT(reading(cell, clean.get("value")))
+        except ValueError as reason:
+            yield from faults_at("", reason)
+
+
+#: An amendment that comes from outside.
+AMENDMENT: Final = Object(
+    "a promoted value",
+    {
+        "entity": rules.Reference(),
+        "field": Choice(limits.EDIT_FIELDS),
+        "key": OrNone(rules.NAME),
+        "value": OrNone(Json(any_kind=True)),
+        "source": OrNone(Json(any_kind=True)),
+        "changeset": rules.ID,
+        "approved_by": OrNone(rules.NAME),
+        "at": rules.INSTANT,
+    },
+    needed=("entity", "field", "changeset", "at"),
+    build=Amendment,
+    between=_faults,
+)
 
 
 def amendments_of(record: Memory) -> tuple[Amendment, ...]:

@@ -1,7 +1,8 @@
 """WHICH entities do edits mean? Their references are resolved as those of memories are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from onrecord.catalog.known_names import known_names
@@ -9,19 +10,27 @@ from onrecord.catalog.resolution import Gathering, Unresolved, resolve
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX
 from onrecord.model.edits import Edit
+from onrecord.model.limits import Unknown
 from onrecord.store.ports.records import Reading
 
 _NO_PATH: Final = (MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX)
 
 
-def resolved_edits(edits: Sequence[Edit], lookup: StoredCatalog) -> tuple[Edit, ...]:
-    """The edits with their entities as the catalog calls them, or one error that lists each it does not know."""
+def resolved_edits(
+    edits: Sequence[Edit], lookup: StoredCatalog, unknown: Unknown = "refuse"
+) -> tuple[Edit, ...]:
+    """The edits with their entities as the catalog calls them. What it does not know is kept as given, or else told in
+    one error.
+    """
     gathering, found = Gathering(), []
     for place, edit in enumerate(edits):
         try:
             found.append(replace(edit, entity=resolve(edit.entity, lookup).canonical))
         except Unresolved as error:
-            gathering.fail(error.at(f"edits[{place}].entity"))
+            if unknown == "keep":
+                found.append(edit)
+            else:
+                gathering.fail(error.at(f"edits[{place}].entity"))
     gathering.entities()
     return tuple(found)
 
@@ -34,13 +43,8 @@ def root_of(canonical: str) -> str:
 
 
 def names_inside(root: str, reading: Reading) -> tuple[str, ...]:
-    """Every name by which memories may refer to an entity or to one of its parts."""
+    """Every name by which memories refer to an entity or to one of its parts, also to a part that is gone."""
     names = known_names([root], reading)
-    return tuple(dict.fromkeys((*names, *_parts(root, names, StoredCatalog(reading)))))
-
-
-def _parts(root: str, names: Sequence[str], lookup: StoredCatalog) -> Iterator[str]:
-    datasource, _, name = root.partition(".")
-    model = lookup.model(datasource, name) if name else None
-    for part in model.parts if model else ():
-        yield from (f"{each}.{part.name}" for each in names if not each.startswith(URN_PREFIX))
+    has_parts = "." in root and not root.startswith(_NO_PATH)
+    inside = (reading.references(each) for each in names if has_parts and not each.startswith(_NO_PATH))
+    return tuple(dict.fromkeys((*names, *chain.from_iterable(inside))))

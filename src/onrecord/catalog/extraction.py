@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.formulas import (
-    Mention,
+    NameInFormula,
     UnreadableFormula,
     mentions_in_filter,
     mentions_in_formula,
@@ -90,7 +90,7 @@ def entities_of_query(
         gathering.add(Resolved(canonical))
     gathering.warn(*source.warnings)
     reading = _NameReading(source, lookup, known)
-    known_mentions: set[Mention] = set()
+    known_mentions: set[NameInFormula] = set()
     for field, mention in _mentions(query, gathering):
         if gathering.has_enough_errors:
             break
@@ -110,12 +110,12 @@ def entities_of_query(
     return gathering.entities()
 
 
-def _mentions(query: ModelQuery, gathering: Gathering) -> Iterator[tuple[str, Mention]]:
+def _mentions(query: ModelQuery, gathering: Gathering) -> Iterator[tuple[str, NameInFormula]]:
     """Every name in the query with its place; unreadable parts become faults."""
     for place, dimension in enumerate(query.dimensions):
-        yield f"dimensions[{place}]", Mention(name=dimension.path)
+        yield f"dimensions[{place}]", NameInFormula(name=dimension.path)
     for place, time in enumerate(query.time_dimensions):
-        yield f"time_dimensions[{place}].dimension", Mention(name=time.dimension.path)
+        yield f"time_dimensions[{place}].dimension", NameInFormula(name=time.dimension.path)
     for place, measure in enumerate(query.measures):
         yield from _read(mentions_in_formula, measure.formula, f"measures[{place}].formula", gathering)
     named = {measure.name for measure in query.measures}
@@ -127,8 +127,8 @@ def _mentions(query: ModelQuery, gathering: Gathering) -> Iterator[tuple[str, Me
 
 
 def _read(
-    mentions: Callable[[str], tuple[Mention, ...]], text: str, field: str, gathering: Gathering
-) -> Iterator[tuple[str, Mention]]:
+    mentions: Callable[[str], tuple[NameInFormula, ...]], text: str, field: str, gathering: Gathering
+) -> Iterator[tuple[str, NameInFormula]]:
     try:
         found = mentions(text)
     except UnreadableFormula as unreadable:
@@ -229,7 +229,7 @@ class _NameReading:
     lookup: Lookup
     known: Collection[str] | None
 
-    def resolve(self, mention: Mention) -> Resolved | None:
+    def resolve(self, mention: NameInFormula) -> Resolved | None:
         model = self.source.model
         path = mention.name.removeprefix(f"{model.name}.")
         if path == "*" and mention.aggregation == "count":

@@ -68,7 +68,7 @@ class UnreadableFormula(Invalid):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class NameInFormula:
     """A name in a text: `amount`, `customers.name`, `*` or `customers.*`."""
 
     name: str
@@ -87,14 +87,21 @@ class _Token(NamedTuple):
 _NOTHING: Final = _Token("end", "", -1, -1)
 
 
-def mentions_in_formula(formula: str) -> tuple[Mention, ...]:
+def mentions_in_formula(formula: str) -> tuple[NameInFormula, ...]:
     """Every name that a measure is computed from; of `amount:weighted_avg(weight=quantity)` that is `amount`."""
     return _mentions(formula, _tokens(formula, strict=True))
 
 
-def mentions_in_filter(condition: str) -> tuple[Mention, ...]:
+def mentions_in_filter(condition: str) -> tuple[NameInFormula, ...]:
     """Every name in a condition. Operators are not checked: each database has its own."""
     return _mentions(condition, _tokens(condition, strict=False))
+
+
+def names_in(text: str) -> Iterator[tuple[str, int, int]]:
+    """Every word of a formula or a filter that may be a name, with its place."""
+    for token in _scan(text):
+        if token.kind == "name" and token.text.lower() not in _KEYWORDS:
+            yield token.text, token.start, token.end
 
 
 def split_aggregation(reference: str) -> tuple[str, str | None]:
@@ -161,8 +168,8 @@ def _tokens(text: str, *, strict: bool) -> Sequence[_Token]:
     return tokens
 
 
-def _mentions(text: str, tokens: Sequence[_Token]) -> tuple[Mention, ...]:
-    found: list[Mention] = []
+def _mentions(text: str, tokens: Sequence[_Token]) -> tuple[NameInFormula, ...]:
+    found: list[NameInFormula] = []
     #: Each open parenthesis, and what it belongs to: a function, nothing, or what is ignored.
     groups: list[tuple[_Token, str]] = []
     ignored = 0
@@ -212,10 +219,10 @@ def _is_mention(token: _Token, before: _Token, after: _Token, inside: str) -> bo
     return not (inside in _TRANSFORMS and before.kind == "comma" and after.text == "=")
 
 
-def _mention(token: _Token, after: _Token) -> Mention:
+def _mention(token: _Token, after: _Token) -> NameInFormula:
     aggregation = after.text.removeprefix(":") if after.kind == "aggregation" else None
     soft = aggregation is None and token.text.lower() in _SOFT_WORDS
-    return Mention(name=token.text, aggregation=aggregation, soft=soft)
+    return NameInFormula(name=token.text, aggregation=aggregation, soft=soft)
 
 
 def _unreadable(text: str, token: _Token, reason: str, until: _Token | None = None) -> UnreadableFormula:

@@ -8,22 +8,20 @@ history and removed from the references of memories, which keep their text. The 
 the same source listed it before and names its datasources itself.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from onrecord.catalog.amendments import Amendment, amendments_of, said_anew
-from onrecord.catalog.extraction import entities_of_query
-from onrecord.catalog.queries import is_over_models, read_query
 from onrecord.catalog.records import (
     GONE,
-    HIDDEN,
-    RECORD_VERSION,
     Record,
-    canonical_of_id,
+    canonical_of,
     datasource_in,
     entity_of,
     fields_of,
@@ -31,23 +29,23 @@ from onrecord.catalog.records import (
     record_id,
     record_of_datasource,
     records_of_model,
-    samples_of,
-    with_samples,
 )
 from onrecord.catalog.resolution import probe
+from onrecord.catalog.source_comparison import Comparison, compared
+from onrecord.catalog.staleness import broken_query
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
-from onrecord.errors import Conflict, Forbidden, Invalid, OnRecordError
+from onrecord.errors import Conflict, Forbidden, OnRecordError
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
-from onrecord.model.catalog import MEMORY_PREFIX, Datasource, Model
+from onrecord.model.catalog import MEMORY_PREFIX, Datasource
 from onrecord.model.collections import AMENDED, ENTITIES, Home, entity_facet
 from onrecord.model.memory import Change, Memory, Version
 from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.operation import Call, Progress, operation
 from onrecord.store.ports.archive import MemoryHistory
 from onrecord.store.ports.filters import MemoryFilter
-from onrecord.store.ports.jobs import EMBED
+from onrecord.store.ports.jobs import EMBED, WATCH
 from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
 
@@ -124,6 +122,8 @@ class Ingested(Answer):
 
 
 _BATCH: Final = 1_000
+#: Under this name the details of a datasource say how it was read, if it is watched.
+READ_AS: Final = "read_as"
 #: How many entities that are gone, and memories that lost references, an answer names.
 _MOST_NAMED: Final = 1_000
 Item = TypeVar("Item")
@@ -151,62 +151,62 @@ class _Plan:
 def ingest(call: Call, ask: Ingest) -> Ingested:
     from onrecord.catalog.sources import open_source
 
-    if call.terms.sources is not None and ask.path not in call.terms.sources:
-        # The server reads a path or address with its own rights, not with those of the caller.
-        raise Forbidden(
-            "Only the sources that this server was set up with (ONRECORD_SOURCES) can be read from here. Others are read at "
-            "the machine, by `onrecord ingest`."
-        )
+    refuse_elsewhere(call, ask.path)
     source = open_source(
         ask.path, datasource=ask.datasource, schema=ask.schema, sample_values=ask.sample_values
     )
-    ingested = _ingested(call, source, ask.dry_run)
+    options = {"datasource": ask.datasource, "schema": ask.schema, "sample_values": ask.sample_values}
+    ingested = _ingested(call, source, how_read(call, source, options), ask.dry_run)
     if not ask.dry_run:
         # Not the path: the address of a database may hold its password.
         call.note("ingest", ask.datasource)
     return ingested
 
 
-def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
-    store, caller, now, progress = call.store, call.caller, call.now, call.progress
-    embeds = call.embedders.current is not None
-    datasources = source.datasources()
-    fingerprints = {name: f"{RECORD_VERSION}.{each}" for name, each in source.fingerprints().items()}
-    roots = [datasource.name for datasource in datasources]
-    with call.reading() as reading:
-        vanished = _vanished(reading.reading_of(ENTITIES), source.origin, roots)
-        known = _known_models(reading.reading_of(ENTITIES), [*roots, *vanished])
-    models = _differing(source, fingerprints, known, progress)
-    hidden = {name for name, model in known.items() if model.hidden and name not in models}
-    hidden |= {name for name, (model, *_) in models.items() if model.hidden}
-    priority = source.priority()
-    with call.reading() as reading:
-        catalog = reading.reading_of(ENTITIES)
-        # Read with what is there now, so that a value that was promoted meanwhile is not written over.
-        promoted = _promoted(reading)
-        others = list(_homes(datasources, fingerprints.keys() - hidden, source.origin or "", promoted))
-        if priority is not None:
-            others.append(priority_record(priority))
-        models = {name: _amended(records, promoted.get(name, ())) for name, records in models.items()}
-        plan = _planned(catalog, models, others, known.keys() - fingerprints.keys(), vanished)
+def refuse_elsewhere(call: Call, path: str) -> None:
+    """Forbidden for a path or address that this server was not set up with: it reads them with its own rights, not with
+    those of the caller.
+    """
+    if call.policy.sources is not None and path not in call.policy.sources:
+        raise Forbidden(
+            "Only the sources that this server was set up with (ONRECORD_SOURCES) can be read from here. Others are read at "
+            "the machine, by `onrecord ingest`."
+        )
+
+
+def how_read(call: Call, source: "Source", options: Mapping[str, Any]) -> dict[str, Any]:
+    """How a source was read, so that the watcher can read it again in the same way; nothing if none is at work."""
+    if call.policy.watch is None:
+        return {}
+    return {"source": source_key(source), **{name: value for name, value in options.items() if value}}
+
+
+def source_key(source: "Source") -> str:
+    """What tells a source from others without telling where it is."""
+    at = source.location
+    place = at if "://" in at else str(Path(at).resolve())
+    return hashlib.blake2b(f"{source.kind} {place}".encode(), digest_size=12).hexdigest()
+
+
+def _ingested(call: Call, source: "Source", read_as: Mapping[str, Any], dry_run: bool) -> Ingested:
+    store, caller, now = call.store, call.caller, call.now
+    beside, plan = taken_in(call, source, read_as, dry_run=dry_run)
     stale = tuple[str, ...]()
-    if not dry_run:
-        if plan.size:
-            # Asked for twice: a worker may finish before everything is written, and an ingest may fail halfway.
-            _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
-            _write(store, caller, plan, now, progress)
-            _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
-        _ask_for_vectors(store, Home(caller.tenant), now, embeds and _lacks_vectors(store, caller, now))
-    lost = _clean_up(store, caller, [*roots, *vanished], plan.gone, now, dry_run)
+    # With a watcher, a memory about what is gone is stale, and still says what it was about.
+    cleaned = [*beside.roots, *beside.vanished] if call.policy.watch is None else []
+    lost = _clean_up(store, caller, cleaned, plan.gone, now, dry_run)
     if not dry_run:
         stale = _stale_queries(store, caller, now)
+        if call.policy.watch is not None:
+            with store.jobs() as jobs:
+                jobs.hasten(WATCH, now)
     return Ingested(
         source=source.kind,
         location=source.location,
         added=_counted(plan.added),
         changed=_counted(record for known, record in plan.changed if known.is_live),
         gone=EntityChanges(**Counter(f"{entity_of(record)['kind']}s" for record in plan.gone)),
-        gone_entities=tuple(islice(_topmost(map(_canonical, plan.gone)), _MOST_NAMED)),
+        gone_entities=tuple(islice(_topmost(map(canonical_of, plan.gone)), _MOST_NAMED)),
         stripped=len(lost),
         lost=tuple(
             LostReferences(memory=id, entities=entities) for id, entities in islice(lost.items(), _MOST_NAMED)
@@ -215,6 +215,42 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
         notes=tuple(_notes(source, plan)),
         dry_run=dry_run,
     )
+
+
+class Taken(NamedTuple):
+    """A source beside the catalog, and what was or would be written for it."""
+
+    beside: Comparison
+    plan: _Plan
+
+
+def taken_in(call: Call, source: "Source", read_as: Mapping[str, Any], *, dry_run: bool = False) -> Taken:
+    """Bring the catalog to what a source tells; memories are not touched."""
+    store, caller, now, progress = call.store, call.caller, call.now, call.progress
+    embeds = call.embedders.current is not None
+    beside = compared(call, source)
+    fingerprints, models = beside.fingerprints, beside.models
+    hidden = {name for name, model in beside.known.items() if model.hidden and name not in models}
+    hidden |= {name for name, (model, *_) in models.items() if model.hidden}
+    priority = source.priority()
+    with call.reading() as reading:
+        catalog = reading.reading_of(ENTITIES)
+        # Read with what is there now, so that a value that was promoted meanwhile is not written over.
+        promoted = _promoted(reading)
+        homes = [_read_as(each, read_as) for each in beside.datasources]
+        others = list(_homes(homes, fingerprints.keys() - hidden, source.origin or "", promoted))
+        if priority is not None:
+            others.append(priority_record(priority))
+        models = {name: _amended(records, promoted.get(name, ())) for name, records in models.items()}
+        plan = _planned(catalog, models, others, beside.gone, beside.vanished)
+    if not dry_run:
+        if plan.size:
+            # Asked for twice: a worker may finish before everything is written, and an ingest may fail halfway.
+            _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
+            _write(store, caller, plan, now, progress)
+            _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
+        _ask_for_vectors(store, Home(caller.tenant), now, embeds and _lacks_vectors(store, caller, now))
+    return Taken(beside, plan)
 
 
 def _topmost(names: Iterable[str]) -> Iterator[str]:
@@ -226,71 +262,13 @@ def _topmost(names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-class _KnownModel(NamedTuple):
-    """What we must know of a model before we decide whether to read it again."""
-
-    fingerprint: str
-    hidden: bool
-    samples: Mapping[str, Any]
-
-    def is_told_by(self, fingerprint: str, *, but_for_samples: bool) -> bool:
-        """Whether the model still has this fingerprint. Ours may also have samples, which this one lacks."""
-        known = self.fingerprint
-        return known == fingerprint or (but_for_samples and known.startswith(f"{fingerprint}."))
-
-    def kept_by(self, model: Model, fingerprint: str) -> tuple[Model, str]:
-        """A changed model and its fingerprint, with the samples of an earlier ingest."""
-        if not self.samples:
-            return model, fingerprint
-        _, _, *of_samples = self.fingerprint.split(".")
-        return with_samples(model, self.samples), ".".join([fingerprint, *of_samples])
-
-
-def _vanished(catalog: Reading, origin: str | None, roots: Sequence[str]) -> list[str]:
-    """The datasources that this source listed before and no longer lists."""
-    if origin is None:
-        return []
-    every = catalog.filed_memories(entity_facet("is", "datasource"))
-    told = [_canonical(record) for record in every if entity_of(record).get("origin") == origin]
-    return sorted(set(told).difference(roots))
-
-
-def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _KnownModel]:
-    inside = chain.from_iterable(catalog.filed_memories(entity_facet("in", name)) for name in datasources)
-    return {
-        _canonical(record): _KnownModel(
-            entity_of(record).get("fingerprint", ""), record.status_reason == HIDDEN, samples_of(record)
-        )
-        for record in inside
-    }
-
-
-def _differing(
-    source: "Source", fingerprints: Mapping[str, str], known: Mapping[str, _KnownModel], progress: Progress
-) -> dict[str, list[Record]]:
-    """The records of each model that is new or changed, read while no database connection is held."""
-    wanted = {
-        name
-        for name, fingerprint in fingerprints.items()
-        if name not in known or not known[name].is_told_by(fingerprint, but_for_samples=source.leaves_samples)
-    }
-    read = {}
-    for number, model in enumerate(source.models(wanted) if wanted else (), 1):
-        name, fingerprint = model.canonical, fingerprints[model.canonical]
-        if source.leaves_samples and name in known:
-            model, fingerprint = known[name].kept_by(model, fingerprint)
-        read[name] = list(records_of_model(model, fingerprint))
-        progress("reading models", number, len(wanted))
-    return read
-
-
 def _promoted(reading: Reading) -> dict[str, tuple[Amendment, ...]]:
     """What people have promoted of each entity, also of those that are gone: they may come back. What was taken or rolled
     back does not come back with them.
     """
     catalog = reading.reading_of(ENTITIES)
     found = catalog.filed_memories(AMENDED, gone=True) if catalog.size else ()
-    every = {_canonical(record): amendments_of(record) for record in found}
+    every = {canonical_of(record): amendments_of(record) for record in found}
     changesets = {each.changeset for amendments in every.values() for each in amendments}
     told = filter(None, map(reading.changesets.one, changesets))
     ended = {each.id for each in told if each.state in ("failed", "rolled_back")}
@@ -315,6 +293,10 @@ def _notes(source: "Source", plan: _Plan) -> Iterator[str]:
         for each, _ in said_anew(told, record.amendments):
             what = " ".join(filter(None, (each.entity, each.field, each.key)))
             yield f"{what} was promoted, and its source now says something else: see it with `plan`."
+
+
+def _read_as(datasource: Datasource, read_as: Mapping[str, Any]) -> Datasource:
+    return replace(datasource, details={**datasource.details, READ_AS: read_as}) if read_as else datasource
 
 
 def _homes(
@@ -381,7 +363,7 @@ def _here(catalog: Reading, canonical: str, *, has_parts: bool = False) -> dict[
         return {}
     record = catalog.memory(record_id(canonical))
     parts = catalog.filed_memories(entity_facet("in", canonical), gone=True) if has_parts else []
-    return {_canonical(each): each for each in (*([record] if record else []), *parts)}
+    return {canonical_of(each): each for each in (*([record] if record else []), *parts)}
 
 
 def _ask_for_vectors(store: Store, home: Home, now: datetime, embeds: bool) -> None:
@@ -496,7 +478,7 @@ def _clean_up(
     store: Store, caller: Caller, roots: Sequence[str], gone: Iterable[Memory], now: datetime, dry_run: bool
 ) -> dict[str, tuple[str, ...]]:
     """Remove references to entities that are gone; returns which memory lost what."""
-    known_gone = {_canonical(record) for record in gone}
+    known_gone = {canonical_of(record) for record in gone} if roots else frozenset()
     with store.reading(caller, now) as reading:
         lookup = StoredCatalog(reading)
         referred = [each for root in (*roots, MEMORY_PREFIX) for each in reading.references(root)]
@@ -525,25 +507,10 @@ def _stale_queries(store: Store, caller: Caller, now: datetime) -> tuple[str, ..
         while True:
             page, mark = reading.browse(MemoryFilter(has_query=True, limit=_BATCH, after=mark))
             for memory in page:
-                reason = staleness(memory, lookup)
+                reason = broken_query(memory, lookup)
                 stale += [f"memory:{memory.id}: {reason}"] if reason else []
             if mark is None:
                 return tuple(stale)
-
-
-def staleness(memory: Memory, lookup: StoredCatalog) -> str | None:
-    """Why the example query of a memory no longer fits the catalog, or None."""
-    if not is_over_models(memory.query):
-        return None
-    try:
-        entities_of_query(read_query(memory.query), lookup, known=memory.entities)
-    except Invalid as problem:
-        return str(problem)
-    return None
-
-
-def _canonical(record: Memory) -> str:
-    return canonical_of_id(record.id) or str(entity_of(record)["canonical"])
 
 
 def _counted(records: Iterable[Record]) -> EntityChanges:

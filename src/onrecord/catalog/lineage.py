@@ -1,4 +1,4 @@
-"""WHAT lies beside a thing? The models that it is made from, and those made from it, as the stored catalog knows them."""
+"""WHICH models are upstream and downstream of a thing? Those it is made from and those made from it, by the catalog."""
 
 from collections.abc import Sequence
 from itertools import islice

@@ -6,12 +6,12 @@ from functools import cached_property
 from itertools import islice
 from typing import Final, NamedTuple
 
-from onrecord.catalog.mentions import FIELD, Mention
+from onrecord.catalog.mentions import Mention
 from onrecord.catalog.records import entity_of, model_of
 from onrecord.catalog.resolution import Unresolved, model_of_table, resolve
 from onrecord.catalog.sql_text import entities_of_sql, tables_of
 from onrecord.catalog.stored import PRIORITY
-from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX, Model
+from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX, Model, field_of
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Memory
 from onrecord.model.near_names import NearNames
@@ -108,10 +108,9 @@ def _canonical(mention: Mention, catalog: "MentionedCatalog") -> str | None:
     name = mention.name
     if known := catalog.canonical_of(name):
         return known
-    if name.startswith(FIELD):
-        whole, _, column = name.removeprefix(FIELD).removesuffix(")").rpartition(",")
-        model = catalog.canonical_of(whole)
-        return f"{model}.{column}" if model and column else None
+    if field := field_of(name):
+        model = catalog.canonical_of(field.model)
+        return f"{model}.{field.name}" if model else None
     if name.startswith(_SCHEMES) or name.count(".") >= _MOST_DOTS:
         return None
     if "." not in name:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.sql_text import ParsedSql, parse_sql
-from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX
+from onrecord.model.catalog import FIELD_URN, MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX
 from onrecord.model.limits import DOCUMENT_CHARACTERS, ENTITY_CHARACTERS
 from onrecord.model.rules import storable
 
@@ -26,7 +26,6 @@ _SQL_STEPS: Final = 5_000
 
 _SCHEMES: Final = (URN_PREFIX, THING_PREFIX, SYSTEM_PREFIX, MEMORY_PREFIX)
 DATAHUB: Final = "urn:li:"
-FIELD: Final = "urn:li:schemaField:("
 _SHORTEST_URN, _LONGEST_URN = 11, 499
 
 _NAME: Final = re.compile(
@@ -193,8 +192,8 @@ class _Reader:
         if text.startswith(DATAHUB) and not _SHORTEST_URN <= len(text) <= _LONGEST_URN:
             return
         self._add(Mention(text))
-        if text.startswith(FIELD):
-            whole, _, _ = text.removeprefix(FIELD).rpartition(",")
+        if text.startswith(FIELD_URN):
+            whole, _, _ = text.removeprefix(FIELD_URN).rpartition(",")
             self._add(Mention(whole))
 
     def _add(self, mention: Mention) -> None:

@@ -4,7 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Final, Literal, TypeGuard, cast, get_args
 
-from onrecord.catalog.formulas import Mention, UnreadableFormula, mentions_in_filter, mentions_in_formula
+from onrecord.catalog.formulas import (
+    NameInFormula,
+    UnreadableFormula,
+    mentions_in_filter,
+    mentions_in_formula,
+)
 from onrecord.catalog.model_shapes import (
     MODEL_VERSION,
     NOTE,
@@ -145,7 +150,7 @@ def _written(value: Any) -> Any:
     return [_written(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _readable(mentions: Callable[[str], tuple[Mention, ...]]) -> Rule:
+def _readable(mentions: Callable[[str], tuple[NameInFormula, ...]]) -> Rule:
     def read(value: Any) -> str:
         text = TEXT(value)
         try:

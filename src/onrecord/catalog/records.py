@@ -8,14 +8,17 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from onrecord.catalog import rendering
 from onrecord.catalog.amendments import AMENDMENTS, Amendment, amended, undissolved
+from onrecord.model import rules
 from onrecord.model.catalog import SAMPLED, Datasource, EntityKind, Join, Model, Part
-from onrecord.model.limits import ID_CHARACTERS, TITLE_CHARACTERS
+from onrecord.model.limits import ID_CHARACTERS, TAGS, TITLE_CHARACTERS
 from onrecord.model.memory import Memory
+from onrecord.model.shapes import kept_fault
 from onrecord.model.wire import to_json
 from onrecord.providers.scrubber import scrub, scrub_value
 
@@ -136,6 +139,18 @@ def record_of_datasource(
     )
 
 
+def records_with(root: Memory, amendments: Sequence[Amendment]) -> dict[str, Record]:
+    """The records of an entity and its parts as its own record tells them, with other amendments."""
+    known = entity_of(root)
+    if known["kind"] == "model":
+        every = records_of_model(model_of(root), str(known.get("fingerprint", "")), amendments)
+        return {each.canonical: each for each in every}
+    bare = record_of_datasource(datasource_of(root), (), str(known.get("origin", "")), amendments)
+    # Which models it had then stands in its text alone.
+    models = [line for line in root.content.split("\n") if line.startswith("models: ")]
+    return {bare.canonical: bare._replace(text="\n".join((bare.text, *models[-1:])))}
+
+
 def fields_of(record: Record) -> dict[str, Any]:
     """The fields of a memory that hold an entity."""
     return {
@@ -145,7 +160,7 @@ def fields_of(record: Record) -> dict[str, Any]:
         # As a hint, so that its own name weighs twice as much as its path: a question about customers also means `orders.customer_id`.
         "hint": record.name or None,
         "content": record.text,
-        "tags": record.tags,
+        "tags": _findable(record.tags),
         "entities": (record.canonical, *record.aliases),
         "metadata": record.metadata,
         # Hidden entities can be named, but searches do not find them.
@@ -155,10 +170,21 @@ def fields_of(record: Record) -> dict[str, Any]:
     }
 
 
+def _findable(tags: Sequence[str]) -> tuple[str, ...]:
+    """The tags by which a record is found: those that a memory could have, and as many. The document keeps every one."""
+    fitting = (tag for tag in tags if kept_fault(rules.TAG, tag) is None)
+    return tuple(islice(fitting, TAGS))
+
+
 def entity_of(memory: Memory) -> Mapping[str, Any]:
     """The entity that a record holds."""
     known: Mapping[str, Any] = memory.metadata[ENTITY]
     return known
+
+
+def canonical_of(record: Memory) -> str:
+    """The name of the entity that a record holds."""
+    return canonical_of_id(record.id) or str(entity_of(record)["canonical"])
 
 
 def model_of(memory: Memory) -> Model:

@@ -10,7 +10,14 @@ from onrecord.catalog.formulas import UnreadableFormula, shown, split_aggregatio
 from onrecord.catalog.lookup import INGEST_FIRST, Lookup
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids, limits
-from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX, Model
+from onrecord.model.catalog import (
+    MEMORY_PREFIX,
+    SYSTEM_PREFIX,
+    THING_PREFIX,
+    URN_PREFIX,
+    Model,
+    field_of,
+)
 from onrecord.model.near_names import near_name
 from onrecord.model.rules import anything, storable
 from onrecord.model.shapes import Either, Several, checked_field
@@ -79,7 +86,7 @@ class Gathering:
     def warn(self, *warnings: str) -> None:
         """Add a warning; after the first few, more are dropped."""
         for warning in warnings:
-            if len(self._warnings) < limits.WARNINGS_TOLD:
+            if len(self._warnings) < limits.WARNINGS_SHOWN:
                 self._warnings[warning] = None
             elif warning not in self._warnings:
                 self._is_cut = True
@@ -90,7 +97,7 @@ class Gathering:
     @property
     def has_enough_errors(self) -> bool:
         """Whether there are so many errors that more would not be read."""
-        return len(self._errors) >= limits.FAULTS_TOLD
+        return len(self._errors) >= limits.FAULTS_SHOWN
 
     def entities(self) -> Entities:
         if self._errors:
@@ -311,9 +318,22 @@ def _thing(text: str, _lookup: Lookup) -> str:
 
 
 def _urn(text: str, lookup: Lookup) -> str:
-    return lookup.canonical_of(text) or _fail(
-        _Asked(text, lookup), f"{shown(text)} is not known as another name of anything in the catalog."
+    return (
+        lookup.canonical_of(text)
+        or _part_called(text, lookup)
+        or _fail(
+            _Asked(text, lookup), f"{shown(text)} is not known as another name of anything in the catalog."
+        )
     )
+
+
+def _part_called(text: str, lookup: Lookup) -> str | None:
+    """The part of a model that the URN of a field means."""
+    if (field := field_of(text)) is None:
+        return None
+    datasource, _, name = (lookup.canonical_of(field.model) or "").partition(".")
+    model = lookup.model(datasource, name) if name else None
+    return f"{model.canonical}.{field.name}" if model is not None and model.part(field.name) else None
 
 
 _SCHEMES: Final[tuple[tuple[str, Callable[[str, Lookup], str]], ...]] = (

@@ -41,7 +41,7 @@ _MOST_PARSED: Final = 20_000
 _MOST_READ: Final = 50_000
 #: A name with more dots is not looked up.
 _MOST_DOTS: Final = 15
-_MOST_TABLES_TOLD: Final = 8
+_MOST_TABLES_SHOWN: Final = 8
 # Without a handler Python prints the parser's warnings to the terminal.
 _QUIET: Final = logging.NullHandler()
 
@@ -197,15 +197,15 @@ class _FromEntry:
         return bool(names) and self.names[-len(names) :] == names
 
 
-class _Seen(NamedTuple):
+class _VisibleScope(NamedTuple):
     """A scope that may hold a column, the branch of it in which the column stands, and the outer scopes."""
 
     scope: "Expr"
     branch: "Expr"
-    beyond: "_Seen | None"
+    beyond: "_VisibleScope | None"
 
 
-class _Way(NamedTuple):
+class _OutwardStep(NamedTuple):
     """How far the search from a column outwards has come, and what it has met."""
 
     node: "Expr"
@@ -215,7 +215,7 @@ class _Way(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Answer:
+class _ColumnOrigins:
     """Where a column of some name may come from."""
 
     canonicals: dict[str, None] = field(default_factory=dict)
@@ -251,7 +251,7 @@ class _Statement:
             for place, cte in enumerate(queries.expressions):
                 self._places[id(cte)] = place
                 self._ctes[id(queries)].setdefault(_fold(cte.alias), cte)
-        self._seen: dict[tuple[int, bool, bool, bool], _Seen | None] = {}
+        self._seen: dict[tuple[int, bool, bool, bool], _VisibleScope | None] = {}
         self._aliases: dict[int, frozenset[str]] = {}
         self._read: set[tuple[Any, ...]] = set()
 
@@ -389,24 +389,27 @@ class _Statement:
     def _warn(self, names: Sequence[str], sources: Sequence[_FromEntry]) -> None:
         self._steps.take(len(sources))
         tables = dict.fromkeys(source.model.canonical for source in sources if source.model)
-        few = [*islice(tables, _MOST_TABLES_TOLD), *(["another"] if len(tables) > _MOST_TABLES_TOLD else [])]
+        few = [
+            *islice(tables, _MOST_TABLES_SHOWN),
+            *(["another"] if len(tables) > _MOST_TABLES_SHOWN else []),
+        ]
         where = f"on {' or '.join(few)}" if few else "on any table of the statement"
         self._gathering.warn(
             f"the column {shown('.'.join(names))} is not {where} in the catalog; it was left out."
         )
 
-    def _ask(self, sources: Sequence[_FromEntry], names: Sequence[str]) -> _Answer:
+    def _ask(self, sources: Sequence[_FromEntry], names: Sequence[str]) -> _ColumnOrigins:
         """Look up a column. A nested column is known by its whole name or, failing that, by the outer column's."""
-        whole = _Answer()
+        whole = _ColumnOrigins()
         for length in range(len(names), 0, -1):
-            whole = _Answer()
+            whole = _ColumnOrigins()
             for source in sources:
                 self._ask_source(source, ".".join(_folded(names[:length])), whole)
             if whole.canonicals or whole.is_made_here:
                 break
         return whole
 
-    def _ask_source(self, source: _FromEntry, name: str, answer: _Answer) -> None:
+    def _ask_source(self, source: _FromEntry, name: str, answer: _ColumnOrigins) -> None:
         self._steps.take()
         if name in source.columns:
             answer.is_made_here = True
@@ -418,7 +421,7 @@ class _Statement:
             for part in self._tables.parts(source.model).get(name, ()):
                 answer.canonicals[f"{source.model.canonical}.{part}"] = None
 
-    def _ask_query(self, query: "Expr", name: str, answer: _Answer) -> None:
+    def _ask_query(self, query: "Expr", name: str, answer: _ColumnOrigins) -> None:
         waiting = [query]
         while waiting:
             query = waiting.pop().unnest()
@@ -430,7 +433,7 @@ class _Statement:
                 answer.asked.add(id(query))
                 self._ask_select(query, name, answer)
 
-    def _ask_select(self, select: "Expr", name: str, answer: _Answer) -> None:
+    def _ask_select(self, select: "Expr", name: str, answer: _ColumnOrigins) -> None:
         self._steps.take(len(select.expressions))
         for output in select.expressions:
             if output.is_star:
@@ -445,15 +448,15 @@ class _Statement:
 
     # Scopes
 
-    def _scopes_of(self, column: "Expr") -> _Seen | None:
+    def _scopes_of(self, column: "Expr") -> _VisibleScope | None:
         """The scopes that may hold a column, nearest first; none if it refers to the outputs of a whole query.
 
         Results on the way outwards are kept: neighbouring columns share most of the way, which in a sum of a thousand
         terms is a thousand nodes long.
         """
         passed: list[tuple[tuple[int, bool, bool, bool], tuple[Expr, Expr] | None]] = []
-        way: _Way | None = _Way(column)
-        seen: _Seen | None = None
+        way: _OutwardStep | None = _OutwardStep(column)
+        seen: _VisibleScope | None = None
         while way is not None:
             key = (id(way.node), *way[1:])
             if key in self._seen:
@@ -462,10 +465,10 @@ class _Statement:
             way, entered = _outward(way)
             passed.append((key, entered))
         for key, entered in reversed(passed):
-            seen = self._seen[key] = _Seen(*entered, seen) if entered else seen
+            seen = self._seen[key] = _VisibleScope(*entered, seen) if entered else seen
         return seen
 
-    def _is_alias_in_order(self, names: Sequence[str], seen: _Seen) -> bool:
+    def _is_alias_in_order(self, names: Sequence[str], seen: _VisibleScope) -> bool:
         """`ORDER BY total` means what SELECT calls so, before any column of that name."""
         return seen.branch.key == "order" and self._is_output(names, seen.scope)
 
@@ -486,7 +489,7 @@ def _columns_of_alias(node: "Expr") -> frozenset[str]:
     return frozenset(map(_fold, node.alias_column_names))
 
 
-def _outward(way: _Way) -> tuple[_Way | None, tuple["Expr", "Expr"] | None]:
+def _outward(way: _OutwardStep) -> tuple[_OutwardStep | None, tuple["Expr", "Expr"] | None]:
     """One node further out, or None at the end; and the scope entered there, with the branch we came from."""
     node, is_inside, is_hidden, is_lateral = way
     parent = node.parent
@@ -496,11 +499,11 @@ def _outward(way: _Way) -> tuple[_Way | None, tuple["Expr", "Expr"] | None]:
     if is_inside and (parent.key == "cte" or _stands_alone(node, parent, is_lateral)):
         is_hidden = True
     if parent.key in _SCOPES:
-        return _Way(parent, is_inside=True), None if is_hidden else (parent, node)
-    return _Way(parent, is_inside, is_hidden, is_lateral), None
+        return _OutwardStep(parent, is_inside=True), None if is_hidden else (parent, node)
+    return _OutwardStep(parent, is_inside, is_hidden, is_lateral), None
 
 
-def _outwards(seen: _Seen | None) -> Iterator["Expr"]:
+def _outwards(seen: _VisibleScope | None) -> Iterator["Expr"]:
     while seen is not None:
         yield seen.scope
         seen = seen.beyond

@@ -24,7 +24,17 @@ class StoredCatalog:
         self._memories = reading
         self._records = reading.reading_of(ENTITIES)
         self._models: dict[str, Model | None] = {}
+        self._loaded: dict[str, Memory | None] = {}
         self.near_names = NearNames()
+
+    def load(self, canonicals: Sequence[str]) -> None:
+        """Read the records of these names by one statement, for someone who will ask for many of them."""
+        found = {} if self.is_empty else self._filed_under(canonicals)
+        self._loaded |= {name: found.get(name) for name in canonicals}
+
+    def _filed_under(self, canonicals: Sequence[str]) -> dict[str, Memory]:
+        records = self._records.filed_under(list(map(reference_facet, canonicals)))
+        return {str(entity_of(record)["canonical"]): record for record in records}
 
     @cached_property
     def is_empty(self) -> bool:
@@ -103,6 +113,8 @@ class StoredCatalog:
         """The record of an entity that is not retired."""
         if self.is_empty:
             return None
+        if canonical in self._loaded:
+            return self._loaded[canonical]
         record = self._records.memory(record_id(canonical))
         return record if record is not None and record.is_live and canonical != PRIORITY else None
 

@@ -50,18 +50,18 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class ConnectionFailure:
     """Why nothing came back, and whether to try once more at once."""
 
     reason: str
     is_passing: bool
 
 
-def pause_before_repeating(call: HttpCall, came: Reply | Lost, attempt: int) -> float | None:
+def pause_before_repeating(call: HttpCall, came: Reply | ConnectionFailure, attempt: int) -> float | None:
     """How many seconds to wait before sending the same again, or None if this answer is final."""
     if attempt >= len(_WAITS_S) or not call.is_repeatable:
         return None
-    if isinstance(came, Lost):
+    if isinstance(came, ConnectionFailure):
         return _WAITS_S[attempt] if came.is_passing else None
     if came.status in _BUSY:
         wait = _retry_after(came)
@@ -71,13 +71,13 @@ def pause_before_repeating(call: HttpCall, came: Reply | Lost, attempt: int) -> 
     return None
 
 
-def read_answer(call: HttpCall, came: Reply | Lost, location: str) -> Any:
+def read_answer(call: HttpCall, came: Reply | ConnectionFailure, location: str) -> Any:
     """The answer in its own type; errors are raised."""
-    if isinstance(came, Lost):
+    if isinstance(came, ConnectionFailure):
         reason = f"No answer from {location}: {came.reason}."
         if call.operation.effect == "read":
             raise StoreUnavailable(reason)
-        raise OutcomeUnknown(f"{reason} Whether it was done is not known.")
+        raise OutcomeUnknown(f"{reason} It is unknown whether the request was carried out.")
     if not 200 <= came.status < 300:
         try:
             error = _error(came, location)
@@ -127,7 +127,7 @@ def _stranger(came: Reply, location: str) -> StoreUnavailable:
     moved = came.headers.get("location")
     where = f" and points to {moved}" if 300 <= came.status < 400 and moved else ""
     return StoreUnavailable(
-        f"What answers at {location} is not an OnRecord server (status {came.status}{where}). "
+        f"The server at {location} is not OnRecord (status {came.status}{where}). "
         "Check the address, and any proxy in front of the server."
     )
 

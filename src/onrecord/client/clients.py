@@ -9,8 +9,8 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 import httpx2
 
-from onrecord.aio import Once
-from onrecord.client.answering import Lost, Reply, pause_before_repeating, read_answer
+from onrecord.aio import LazyValue
+from onrecord.client.answering import ConnectionFailure, Reply, pause_before_repeating, read_answer
 from onrecord.client.asking import MOVING, HttpCall, prepare, read_arguments
 from onrecord.client.moving import exported, file_for
 from onrecord.client.wire import SLOW_S, credentials, lost, narrowing, read_address, together
@@ -54,7 +54,7 @@ def connect_async(
     A thread does slow work such as reading certificates; the event loop goes on meanwhile.
     """
     address, carried = read_address(url), credentials(key)
-    http = Once(lambda: httpx2.AsyncClient(base_url=address, headers=carried, timeout=timeout))
+    http = LazyValue(lambda: httpx2.AsyncClient(base_url=address, headers=carried, timeout=timeout))
     return AsyncClient(http, address, narrowing(conversation, run), timeout)
 
 
@@ -97,7 +97,7 @@ class Client(_Connected[httpx2.Client], Door):
             came, attempt = self._send_once(call), attempt + 1
         return read_answer(call, came, self.location)
 
-    def _send_once(self, call: HttpCall) -> Reply | Lost:
+    def _send_once(self, call: HttpCall) -> Reply | ConnectionFailure:
         timeout = self._timeout_of(call)
         headers = together(self._narrowed, call.headers)
         try:
@@ -133,7 +133,7 @@ class Client(_Connected[httpx2.Client], Door):
         self.close()
 
 
-class AsyncClient(_Connected[Once[httpx2.AsyncClient]], AsyncDoor):
+class AsyncClient(_Connected[LazyValue[httpx2.AsyncClient]], AsyncDoor):
     """A store elsewhere, as the holder of a key sees it, for async programs. It belongs to the event loop that first
     uses it.
     """
@@ -155,7 +155,7 @@ class AsyncClient(_Connected[Once[httpx2.AsyncClient]], AsyncDoor):
             came, attempt = await self._send_once(call), attempt + 1
         return read_answer(call, came, self.location)
 
-    async def _send_once(self, call: HttpCall) -> Reply | Lost:
+    async def _send_once(self, call: HttpCall) -> Reply | ConnectionFailure:
         timeout = self._timeout_of(call)
         headers = together(self._narrowed, call.headers)
         content = _parts(call.body) if isinstance(call.body, Path) else call.body

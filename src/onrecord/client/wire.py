@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from onrecord.access.identity import CONVERSATION, RUN
-from onrecord.client.answering import Lost
+from onrecord.client.answering import ConnectionFailure
 from onrecord.errors import invalid
 from onrecord.model.conversation_names import CONVERSATION as A_CONVERSATION
 from onrecord.model.rules import NAME
@@ -63,10 +63,10 @@ def is_passing(problem: httpx2.RequestError) -> bool:
     return isinstance(problem, httpx2.NetworkError | httpx2.RemoteProtocolError | httpx2.ConnectTimeout)
 
 
-def lost(problem: httpx2.RequestError, timeout_s: float) -> Lost:
+def lost(problem: httpx2.RequestError, timeout_s: float) -> ConnectionFailure:
     if isinstance(problem, httpx2.TimeoutException):
-        return Lost(f"it did not answer within {timeout_s:g} s", is_passing(problem))
-    return Lost(str(problem).rstrip(".") or type(problem).__name__, is_passing(problem))
+        return ConnectionFailure(f"it did not answer within {timeout_s:g} s", is_passing(problem))
+    return ConnectionFailure(str(problem).rstrip(".") or type(problem).__name__, is_passing(problem))
 
 
 def together(*headers: Mapping[str, str] | Mapping[str, bytes]) -> list[tuple[bytes, bytes]]:

@@ -1,6 +1,6 @@
-"""WHAT is known of what another tool's answer mentions? Memories about it, to be told beside that answer.
+"""WHICH memories belong to another tool's answer? Those about the things that the answer mentions.
 
-They are found by references alone, by at most five statements whatever the answer holds.
+They are found by references alone, by at most five statements, whatever the answer holds.
 """
 
 from collections import defaultdict
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Any, Final, NamedTuple
 
+from onrecord.attached_buffer import Member
 from onrecord.catalog.mentioned import Subject, subjects_of
 from onrecord.catalog.mentions import Mention, mentions
 from onrecord.context.conversation import for_own_eyes, inside
@@ -23,22 +24,21 @@ from onrecord.store.index.entries import name_facet, reference_facet
 from onrecord.store.ports.records import Reading
 from onrecord.text.names import names_of
 from onrecord.text.tokens import count_tokens
-from onrecord.told_buffer import Member
 
 HEADING: Final = "Known about what this answer mentions."
 #: Of one thing so many memories are looked at, those saved last, and so many in all.
 _OF_ONE_THING: Final = 20
 _MOST_MEMORIES: Final = 100
-#: How many of those that are not told the text names.
+#: How many ids the text names of memories that it leaves out.
 _NAMED: Final = 10
 _SCHEMES: Final = (URN_PREFIX, SYSTEM_PREFIX, MEMORY_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class Attach(Request):
-    """What is known of the things that another tool's answer mentions, to be told beside it.
+    """Find memories about the things that another tool's answer mentions, to show together with that answer.
 
-    An error is an answer too: an unknown column is when a correction is needed most.
+    An error is an answer too: a correction is needed most when a column is unknown.
     """
 
     answer: Any = ask(
@@ -48,16 +48,16 @@ class Attach(Request):
     conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
     limit: int = ask(rules.Integer(1, limits.ATTACHED), "How many memories at most.", 5)
     max_tokens: int = ask(rules.Integer(0, 1_000_000), "How many tokens the text may cost to read.", 600)
-    again: bool = ask(rules.FLAG, "Also tell what this conversation was told already.", False)
+    again: bool = ask(rules.FLAG, "Also give memories that this conversation got before.", False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attached(Answer):
-    """The memories to tell and one text that tells them, empty if there are none.
+    """The memories to attach, and one text that shows them; the text is empty if there are none.
 
-    `references` are the things mentioned that they, and those not told, are about. `omitted` are the ids of more that is
-    known, and `repeated` of what this conversation was told before. `cut` says that only the beginning of the answer
-    was read.
+    `references` are the mentioned things that have memories. `omitted` are the ids of further memories about them, and
+    `repeated` the ids of those that this conversation got before. `cut` says that only the beginning of the answer was
+    read.
     """
 
     text: str
@@ -71,7 +71,7 @@ class Attached(Answer):
 
 @operation("read", "memory.read", "POST /attach")
 def attach(call: Call, ask: Attach) -> Attached:
-    """Active memories for the caller's own eyes, newest of each thing, in the order of mention."""
+    """Active memories that the caller may read, the newest of each thing first, in the order of mention."""
     found = mentions(ask.arguments, ask.answer)
     caller = for_own_eyes(inside(call.caller, ask.conversation))
     if not found.found:
@@ -82,10 +82,12 @@ def attach(call: Call, ask: Attach) -> Attached:
     member = None if here is None else Member(caller.tenant, caller.user, *here[:2])
     candidates = _once(known)
     chosen, rest = candidates[: ask.limit], candidates[ask.limit :]
-    before = set() if member is None or ask.again else call.told.told(member, map(entry, chosen))
+    before = (
+        set() if member is None or ask.again else call.attached.attached_before(member, map(entry, chosen))
+    )
     told = _fitted([each for each in chosen if entry(each) not in before], rest, ask.max_tokens)
     if member is not None:
-        call.told.note(member, map(entry, told.memories))
+        call.attached.note(member, map(entry, told.memories))
     return replace(
         told,
         references=tuple(each.name for each in known),
@@ -94,7 +96,7 @@ def attach(call: Call, ask: Attach) -> Attached:
     )
 
 
-class _Known(NamedTuple):
+class _KnownSubject(NamedTuple):
     """A thing, and the memories about it, newest first."""
 
     name: str
@@ -102,7 +104,7 @@ class _Known(NamedTuple):
     is_part: bool = False
 
 
-def _known(found: Sequence[Mention], reading: Reading) -> list[_Known]:
+def _known(found: Sequence[Mention], reading: Reading) -> list[_KnownSubject]:
     """What is known of each thing: of those mentioned in their order, then of the parts of mentioned models."""
     subjects = subjects_of(found, reading)
     every = [*subjects.mentioned, *subjects.parts]
@@ -114,7 +116,7 @@ def _known(found: Sequence[Mention], reading: Reading) -> list[_Known]:
     for facet, memory in reading.newest(list(filed), each=_OF_ONE_THING, most=_MOST_MEMORIES):
         for place in filed[facet]:
             about[place][memory.id] = memory
-    known: dict[str, _Known] = {}
+    known: dict[str, _KnownSubject] = {}
     for place in sorted(about):
         each = _settled(every[place], list(about[place].values()), place >= len(subjects.mentioned))
         if each.memories:
@@ -128,7 +130,7 @@ def _facets(subject: Subject) -> Iterator[str]:
         yield from map(name_facet, names_of(subject.name)[:1])
 
 
-def _settled(subject: Subject, memories: Sequence[Memory], is_part: bool) -> _Known:
+def _settled(subject: Subject, memories: Sequence[Memory], is_part: bool) -> _KnownSubject:
     """The memories that are certainly about it. A name alone may be that of several things: then it says nothing."""
     exact = set(subject.references)
     about = [each for each in memories if exact.intersection(each.entities)]
@@ -138,7 +140,7 @@ def _settled(subject: Subject, memories: Sequence[Memory], is_part: bool) -> _Kn
         if len(called) == 1:
             (name,) = called
             about = [each for each in memories if name in each.entities]
-    return _Known(name, sorted(about, key=lambda each: each.updated_at, reverse=True), is_part)
+    return _KnownSubject(name, sorted(about, key=lambda each: each.updated_at, reverse=True), is_part)
 
 
 def _is_called(reference: str, mention: Mention) -> bool:
@@ -152,7 +154,7 @@ def _is_called(reference: str, mention: Mention) -> bool:
     return names[-1 - wanted.count(".") :] == wanted.split(".")
 
 
-def _once(known: Sequence[_Known]) -> list[Memory]:
+def _once(known: Sequence[_KnownSubject]) -> list[Memory]:
     """The newest of each thing, then the second of each; parts after all that is mentioned itself. Each text once."""
     by_text: dict[str, Memory] = {}
     for is_part in (False, True):

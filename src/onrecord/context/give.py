@@ -23,7 +23,7 @@ from onrecord.operation import Call, operation
 from onrecord.recall.recall import Recall, recall
 
 _SAID: Final = "The last turns of this conversation, oldest first."
-_RECALLED: Final = "Memories that bear on the question, best first."
+_RECALLED: Final = "Memories relevant to the question, best first."
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,17 @@ from time import perf_counter
 from typing import Final, NamedTuple
 
 from onrecord.evaluation.data import Haystack, Task
+from onrecord.evaluation.methods import (
+    DEPTH,
+    EvalMethod,
+    FilledHaystack,
+    SaveContext,
+    ThroughRecall,
+    ThroughSearch,
+)
 from onrecord.evaluation.report import Report
 from onrecord.evaluation.scores import Scores, averages, by_chance, score
-from onrecord.evaluation.unanswerable import Silence, Whose, unanswerable
-from onrecord.evaluation.ways import DEPTH, FilledHaystack, Saving, ThroughRecall, ThroughSearch, Way
+from onrecord.evaluation.unanswerable import AbstentionCount, Whose, unanswerable
 from onrecord.service import OnRecord
 
 __all__ = ["OtherTasks", "ThroughRecall", "ThroughSearch", "evaluate"]
@@ -37,7 +44,9 @@ NO_OTHERS: Final = OtherTasks()
 class _Run:
     """One task on one store, with its results so far."""
 
-    def __init__(self, task: Task, way: Way, now: datetime, progress: Progress, others: OtherTasks) -> None:
+    def __init__(
+        self, task: Task, way: EvalMethod, now: datetime, progress: Progress, others: OtherTasks
+    ) -> None:
         self._task = task
         self._others = others
         self._way = way
@@ -51,12 +60,12 @@ class _Run:
         self.notices = Counter(task.notices)
         self.groups: dict[str, list[Scores]] = defaultdict(list)
         self.chance: list[Scores] = []
-        self.silence: dict[Whose, Silence] = {}
+        self.silence: dict[Whose, AbstentionCount] = {}
         self.saved_s = self.asked_s = 0.0
 
     def measure(self, haystack: Haystack, door: OnRecord) -> None:
         started = perf_counter()
-        saving = Saving(now=self._now, notices=self.notices, saved=lambda: self._step("saving"))
+        saving = SaveContext(now=self._now, notices=self.notices, saved=lambda: self._step("saving"))
         told = self._way.save(door, haystack, saving)
         if door.status().embedder:
             door.embed_missing()
@@ -76,9 +85,9 @@ class _Run:
         asked = unanswerable(self._task, haystack, self._others.tasks, self._others.most)
         for whose, questions in asked.items():
             answers = [self._way.ask(door, question, told, Counter()) for question in questions]
-            before = self.silence.get(whose, Silence(0, 0))
+            before = self.silence.get(whose, AbstentionCount(0, 0))
             silent = sum(not answer for answer in answers)
-            self.silence[whose] = Silence(before.questions + len(answers), before.silent + silent)
+            self.silence[whose] = AbstentionCount(before.questions + len(answers), before.silent + silent)
 
     def _step(self, what: str) -> None:
         self._progress(f"{self._task.name}: {what}", next(self._steps[what]), self._totals[what])
@@ -106,7 +115,7 @@ def evaluate(
     *,
     tenant: str,
     now: datetime,
-    way: Way = AS_USUAL,
+    way: EvalMethod = AS_USUAL,
     others: OtherTasks = NO_OTHERS,
     progress: Progress = lambda what, done, total: None,
 ) -> Report:

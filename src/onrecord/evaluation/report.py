@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from onrecord.evaluation.scores import MEASURES, Averages
-from onrecord.evaluation.unanswerable import Silence, Whose
+from onrecord.evaluation.unanswerable import AbstentionCount, Whose
 
 #: Printed once below the tables.
 FOOTNOTE: Final = (
@@ -29,7 +29,7 @@ class Report:
     overall: Averages
     groups: Mapping[str, Averages]
     chance: Averages
-    silence: Mapping[Whose, Silence]
+    silence: Mapping[Whose, AbstentionCount]
     saved_s: float
     asked_s: float
     notices: Mapping[str, int]

@@ -11,7 +11,7 @@ Whose = Literal["foreign", "other"]
 WHOSE: Final[tuple[Whose, ...]] = ("foreign", "other")
 
 
-class Silence(NamedTuple):
+class AbstentionCount(NamedTuple):
     """How many unanswerable questions were asked, and how many of them got no hits."""
 
     questions: int

@@ -91,6 +91,16 @@ TABLE: Final = (
         "the words of a data platform",
         tools="onrecord.faces.data_platform.tools",
         routes="onrecord.faces.data_platform.routes",
+        commands="onrecord.faces.data_platform.commands",
+        opening="onrecord.faces.data_platform.opening",
+        settings=(
+            FaceSetting(
+                "tools_allow",
+                "",
+                "Which tools of the data_platform face each persona gets: analyst: memory_*, capture_insight; steward: *. "
+                "Left out, everyone gets those that they may use.",
+            ),
+        ),
     ),
     Face(
         "arbiter",

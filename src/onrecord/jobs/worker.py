@@ -97,10 +97,11 @@ class Worker:
         once: bool = False,
     ) -> None:
         """Work until told to stop, or only until nothing is due. While the store cannot be reached, wait and try again.
-        A gentle worker takes one job at a time and rests as long as that took, so that others have half of the time.
+        A gentle worker takes one job at a time and rests as long as that took, so that others have half of the time. One
+        that works only until nothing is due also ends if its store is deleted meanwhile.
         """
         has_begun = False
-        while not stop.is_set():
+        while not stop.is_set() and not (once and self._store.is_gone()):
             began = self._clock()
             try:
                 if not has_begun:

@@ -1,4 +1,4 @@
-"""WHAT is an agent called, and how is it set?"""
+"""WHAT are the name and the settings of an agent?"""
 
 import re
 from collections.abc import Iterator

@@ -15,7 +15,9 @@ from onrecord.model.workspace import ConversationKey
 
 EVERY_SYSTEM: Final = "*"
 #: A part of the error for callers who may not change global memories.
-GLOBAL_IS_GIVEN: Final = f"needs the permission {limits.CHANGE_GLOBAL}, which is given at the machine"
+GLOBAL_IS_GIVEN: Final = (
+    f"needs the permission {limits.CHANGE_GLOBAL}, which is granted only on the server's machine"
+)
 _DEFAULT_PERMISSIONS: Final[frozenset[Permission]] = frozenset({"memory.read", "memory.manage"})
 
 
@@ -88,16 +90,14 @@ class Caller:
             )
 
     def require_person(self, what: str) -> None:
-        """Forbidden for agents and unattended runs; whoever runs the store may do what a person may."""
+        """Forbidden for agents and unattended runs; the operator of the store may do what a person may."""
         if self.actor != "person" and not self.operator:
-            raise Forbidden(f"{what} is a person's or the host's to do: use the key of a person.")
+            raise Forbidden(f"{what} is for a person or the host: use the API key of a person.")
 
     def require_operator(self, what: str) -> None:
         """Forbidden unless the caller runs the store."""
         if not self.operator:
-            raise Forbidden(
-                f"{what} touches every tenant of the store. Only whoever runs the store may do that."
-            )
+            raise Forbidden(f"{what} affects every tenant: only the operator of the store may do that.")
 
     @property
     def spoken_in(self) -> ConversationKey | None:

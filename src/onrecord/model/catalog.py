@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 #: A part of a model: what it is made of, what is computed from it, and how.
 PartKind = Literal["column", "measure", "aggregation"]
@@ -17,6 +17,27 @@ MEMORY_PREFIX: Final = "memory:"
 THING_PREFIX: Final = "thing:"
 SYSTEM_PREFIX: Final = "system:"
 URN_PREFIX: Final = "urn:"
+#: How the URN of a field begins: that of its model and its own name follow, as in `urn:li:schemaField:(urn:…,amount)`.
+FIELD_URN: Final = "urn:li:schemaField:("
+
+
+class FieldUrn(NamedTuple):
+    """What the URN of a field says: the URN of its model, and its own name."""
+
+    model: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{FIELD_URN}{self.model},{self.name})"
+
+
+def field_of(urn: str) -> FieldUrn | None:
+    """The field that a URN means; None if it is not that of one."""
+    if not urn.startswith(FIELD_URN) or not urn.endswith(")"):
+        return None
+    model, _, name = urn.removeprefix(FIELD_URN).removesuffix(")").rpartition(",")
+    return FieldUrn(model, name) if model and name else None
+
 
 #: What is known beyond the fields that every entity has; `meta` in it is kept and never indexed.
 Details = Mapping[str, Any]

@@ -1,13 +1,15 @@
 """WHAT was promoted into the catalog? A changeset: the edits of approved proposals with what stood there before."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from onrecord.errors import Fault
 from onrecord.model import limits, rules
-from onrecord.model.edits import EDIT, Edit
-from onrecord.model.limits import ChangesetState
+from onrecord.model.edits import EDIT, Edit, same_value
+from onrecord.model.limits import ChangesetState, ProposalState
+from onrecord.model.memory import Memory
 from onrecord.model.rules import Choice, Counted, Json, OrNone
 from onrecord.model.shapes import Object, Several
 
@@ -16,7 +18,8 @@ from onrecord.model.shapes import Object, Several
 class FieldChange:
     """One value before and after; None where nothing stood or stands.
 
-    `under` is what was promoted there before, for the target to put back. `written` says whether the new value was
+    `under` is what was promoted there before, for the target to put back; `renews` if that stays, though the source says
+    something else by now. `written` says whether the new value was
     written and not taken back; `note` says why it was not written, or not taken back.
     """
 
@@ -26,6 +29,7 @@ class FieldChange:
     memories: tuple[str, ...] = ()
     approved_by: str | None = None
     under: Mapping[str, Any] | None = None
+    renews: bool = False
     written: bool = False
     note: str | None = None
 
@@ -57,13 +61,39 @@ class Changeset:
 UNSETTLED: Final[tuple[ChangesetState, ...]] = ("applying", "taking_back", "rolling_back")
 
 
+def proposal_state(memory: Memory, changeset: Changeset | None) -> ProposalState | None:
+    """The state of a proposal, given the changeset that it names; None for a memory that proposes nothing."""
+    if memory.edits is None:
+        return None
+    if memory.status == "superseded":
+        return "superseded"
+    if memory.changeset is not None:
+        taken_back = changeset is not None and changeset.state in ("rolling_back", "rolled_back")
+        is_back = memory.status == "archived" and taken_back
+        return "rolled_back" if is_back else "applied"
+    if not memory.is_live:
+        return "rejected"
+    return "approved" if memory.status != "pending" and memory.approved_by is not None else "pending"
+
+
+#: Why a changeset that came without its catalog is not applied.
+WITHOUT_CATALOG: Final = "it came here without its catalog and has no effect here"
+
+
 def without_effect(changeset: Changeset) -> Changeset:
     """A changeset in a store to which it came without its catalog: nothing that it promoted stands there, and nothing of it
-    can be put back or finished.
+    can be put back or finished. What it had applied is approved there, and can be applied anew.
     """
     changes = tuple(replace(each, under=None, written=False) for each in changeset.changes)
-    state: ChangesetState = "failed" if changeset.state in UNSETTLED else changeset.state
-    return replace(changeset, state=state, changes=changes)
+    if changeset.state in ("failed", "rolled_back"):
+        return replace(changeset, changes=changes)
+    return replace(changeset, state="failed", changes=changes, ended_reason=WITHOUT_CATALOG)
+
+
+def _faults(clean: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Fault]:
+    edit = clean.get("edit")
+    if edit is not None and not same_value(clean.get("after"), edit.after):
+        yield Fault("after", "is not what its edit leaves there")
 
 
 _CHANGE: Final = Object(
@@ -75,11 +105,13 @@ _CHANGE: Final = Object(
         "memories": Several(rules.ID),
         "approved_by": OrNone(rules.NAME),
         "under": OrNone(Json()),
+        "renews": rules.FLAG,
         "written": rules.FLAG,
         "note": OrNone(rules.REASON),
     },
     needed=("edit",),
     build=FieldChange,
+    between=_faults,
 )
 #: A whole changeset that comes from outside.
 CHANGESET: Final = Object(

@@ -73,6 +73,13 @@ class Edit:
         return True if self.field in _NAMES_ALONE else self.value
 
 
+def reading(cell: Cell, value: Any) -> dict[str, Any]:
+    """The edit after which a value stands at a place, as JSON; None takes it away."""
+    names_alone = cell.field in _NAMES_ALONE
+    op = "remove" if value is None else "add" if names_alone else "set"
+    return {**cell._asdict(), "op": op, "value": None if names_alone and value is True else value}
+
+
 def same_value(one: Any, other: Any) -> bool:
     """Whether two values are the same as JSON; to Python, true is 1."""
     return one is other or json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from onrecord.model.answer import Answer
+from onrecord.model.limits import ProposalState
 from onrecord.model.memory import Memory, Relation
 
 
@@ -23,14 +24,21 @@ class Edge(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Background(Answer):
-    """What is known of a memory beyond itself: the model that made its vectors, the memory that superseded it, and the
-    URNs of things that it is about, by their names in the catalog.
+    """What is known of a memory beyond itself: the model that made its vectors, the memory that superseded it, those that
+    it superseded, and the URNs of things that it is about, by their names in the catalog. Of a proposal also its state,
+    who applied it and when; of one that has ended, who ended it and when.
     """
 
     id: str
     embedded_by: str | None = None
     superseded_by: str | None = None
+    supersedes: tuple[str, ...] = ()
     urns: Mapping[str, str] = field(default_factory=dict)
+    proposal: ProposalState | None = None
+    applied_by: str | None = None
+    applied_at: datetime | None = None
+    ended_by: str | None = None
+    ended_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""WHAT is written down about who comes in and what they do?"""
+"""WHAT is recorded of API keys, of changes and of a tenant's settings?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -44,7 +44,10 @@ EditField = Literal[
 ]
 EditOp = Literal["set", "add", "remove"]
 ProposalState = Literal["pending", "approved", "applied", "rejected", "rolled_back", "superseded"]
+#: Which proposals a filter lets through: those in one state, or all.
+ProposalFilter = Literal["any", "pending", "approved", "applied", "rejected", "rolled_back", "superseded"]
 ChangesetState = Literal["applying", "applied", "taking_back", "failed", "rolling_back", "rolled_back"]
+AfterRollBack = Literal["review", "archive"]
 ContextPart = Literal["legend", "always", "briefing", "turns", "memories"]
 
 #: How a key begins: a new one as the first, one that was made under the project's former name as the second.
@@ -77,7 +80,9 @@ TALLIES: Final[tuple[TallyBy, ...]] = get_args(TallyBy)
 EDIT_FIELDS: Final[tuple[EditField, ...]] = get_args(EditField)
 EDIT_OPS: Final[tuple[EditOp, ...]] = get_args(EditOp)
 PROPOSAL_STATES: Final[tuple[ProposalState, ...]] = get_args(ProposalState)
+PROPOSAL_FILTERS: Final[tuple[ProposalFilter, ...]] = get_args(ProposalFilter)
 CHANGESET_STATES: Final[tuple[ChangesetState, ...]] = get_args(ChangesetState)
+AFTER_ROLL_BACK: Final[tuple[AfterRollBack, ...]] = get_args(AfterRollBack)
 CONTEXT_PARTS: Final[tuple[ContextPart, ...]] = get_args(ContextPart)
 
 # `valid_to` is null exactly for these.
@@ -125,9 +130,9 @@ APPLIED_AT_ONCE: Final = 50
 JSON_BYTES: Final = 64 * 1024
 JSON_DEPTH: Final = 32
 #: How many faults of one value an error lists at most.
-FAULTS_TOLD: Final = 20
+FAULTS_SHOWN: Final = 20
 #: How many warnings about references an answer lists at most.
-WARNINGS_TOLD: Final = 100
+WARNINGS_SHOWN: Final = 100
 ID_CHARACTERS: Final = 200
 #: A chosen number becomes the last id only if it is at most this far ahead; otherwise one save could use up all numbers.
 ID_LEAP: Final = 1_000_000
@@ -149,16 +154,16 @@ NEIGHBOUR_LIMIT: Final = 1_000
 TURNS: Final = 20
 MOST_TURNS: Final = 1_000
 SESSIONS: Final = 1_000
-#: How many memories are told unasked, and how many entries of a conversation a delegate is briefed with.
+#: How many memories an agent gets without asking, and how many entries of a conversation a delegate is briefed with.
 ALWAYS_INJECTED: Final = 25
 BRIEFED: Final = 15
 #: How much is read of another tool's answer.
 DOCUMENT_CHARACTERS: Final = 500_000
-#: How many memories are attached to another tool's answer at most; and of how many it is kept that a conversation was told
-#: them, in all and for one of its members.
+#: How many memories are attached to another tool's answer at most; and how many digests of attached memories are held,
+#: in all and for one member of a conversation.
 ATTACHED: Final = 50
-TOLD: Final = 100_000
-TOLD_OF_ONE: Final = 1_000
+ATTACHED_DIGESTS: Final = 100_000
+ATTACHED_DIGESTS_OF_ONE: Final = 1_000
 #: How many saves an unattended run may make.
 SAVES_PER_RUN: Final = 3
 #: What one file, the files of a conversation and those of a tenant may take.

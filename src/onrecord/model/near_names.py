@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from onrecord.errors import Fault
-from onrecord.model.limits import FAULTS_TOLD
+from onrecord.model.limits import FAULTS_SHOWN
 
 #: Longer names are not compared at all.
 _LONGEST: Final = 64
@@ -53,13 +53,13 @@ def unknown_names(
     names = [str(name) for name in given if name not in known]
     near = NearNames()
     faults = []
-    for name in names[:FAULTS_TOLD]:
+    for name in names[:FAULTS_SHOWN]:
         meant = synonyms.get(name) or next(iter(near.of(name, lambda: known)), None)
         hint = f"; did you mean {meant}?" if meant else without_near
         faults.append(Fault(cut_name(name), what + hint))
-    if len(names) > FAULTS_TOLD:
-        more = len(names) - FAULTS_TOLD - 1
-        faults.append(Fault(cut_name(names[FAULTS_TOLD]), f"{what}, nor are {more} more" if more else what))
+    if len(names) > FAULTS_SHOWN:
+        more = len(names) - FAULTS_SHOWN - 1
+        faults.append(Fault(cut_name(names[FAULTS_SHOWN]), f"{what}, nor are {more} more" if more else what))
     return faults
 
 

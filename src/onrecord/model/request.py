@@ -80,8 +80,10 @@ ADVISED: Final = OrNone(rules.NAME)
 WHOM: Final = (
     "yes, no, or one of the models that are configured; the agent's or the tenant's setting when left out"
 )
+MAYBE_PROPOSAL: Final = OrNone(rules.Choice(limits.PROPOSAL_FILTERS))
 MAYBE_INSTANT: Final = OrNone(rules.INSTANT)
 
 AS_OF: Final = "Ask what was true at this time (ISO 8601, UTC unless it says otherwise)."
 KNOWN_AT: Final = "Ask what was known at this time."
+ONLY_PROPOSALS: Final = f"Only proposals, in this state: {', '.join(limits.PROPOSAL_FILTERS)}; of any status unless some are given."
 IN_CONVERSATION: Final = "Which conversation, `~ann/talk` for another's; the one you are in when left out."

@@ -82,7 +82,7 @@ class ListOf:
                 clean[self.each(item)] = None
             except ValueError as reason:
                 reasons.append(f"item {place + 1} {reason}")
-                if len(reasons) == limits.FAULTS_TOLD:
+                if len(reasons) == limits.FAULTS_SHOWN:
                     break
         if reasons:
             raise ValueError("; ".join(reasons))

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from onrecord.errors import Fault, Invalid
-from onrecord.model.limits import FAULTS_TOLD
+from onrecord.model.limits import FAULTS_SHOWN
 from onrecord.model.near_names import cut_name, unknown_names
 from onrecord.model.rules import OrNone, Rule, shown, type_of
 
@@ -98,7 +98,7 @@ class Object:
         if self.between is not None:
             broken = {fault.field for fault in faults}
             more = (fault for fault in self.between(clean, value) if fault.field not in broken)
-            faults += islice(more, FAULTS_TOLD)
+            faults += islice(more, FAULTS_SHOWN)
         if faults:
             raise Faults(faults)
         return self.build(**clean)
@@ -126,7 +126,7 @@ class Several:
                 clean.append(self.each(item))
             except ValueError as reason:
                 faults += faults_at(f"[{place}]", reason)
-                if len(faults) >= FAULTS_TOLD:
+                if len(faults) >= FAULTS_SHOWN:
                     break
         if faults:
             raise Faults(faults)
@@ -203,7 +203,7 @@ class MapOf:
                 clean[self.name(name)] = self.each(item)
             except ValueError as reason:
                 faults += faults_at(cut_name(str(name)) or "''", reason)
-                if len(faults) >= FAULTS_TOLD:
+                if len(faults) >= FAULTS_SHOWN:
                     break
         if faults:
             raise Faults(faults)

@@ -1,4 +1,4 @@
-"""WHOSE word is it? How far the author of a text is trusted, and who may therefore change it.
+"""WHO may change a text? Its tier says how far its author is trusted, and a lower tier can only propose.
 
 The tier of a memory follows from the author of its present text and from whether a person has approved that text; it
 is not stored. A caller of a lower tier never changes what a higher one wrote or approved, but proposes a change.

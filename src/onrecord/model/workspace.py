@@ -35,7 +35,8 @@ class ConversationKey(NamedTuple):
 class Conversation:
     """A conversation of a tenant. Its id is a whole number, or the name that its program gave it.
 
-    Its members are whoever began it, those it was shared with, who stand in `members`, and admins.
+    Its members are whoever began it, those it was shared with, who stand in `members`, and admins. `numbered` says that its id
+    is a number which the tenant gave, to no other ever; programs may choose numbers too.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Conversation:
     created_at: datetime
     created_by: str
     members: tuple[str, ...] = ()
+    numbered: bool = False
 
     @property
     def key(self) -> ConversationKey:

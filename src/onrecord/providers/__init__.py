@@ -1,1 +1,1 @@
-"""WHO thinks for us? The scrubber, which takes secrets out, and the embedders, which make vectors."""
+"""WHICH components can be replaced? The scrubber, which removes secrets, and the embedders, which make vectors."""

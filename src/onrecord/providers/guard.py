@@ -79,11 +79,11 @@ class Guarded:
     def _documents(self, texts: list[str]) -> list[tuple[Passage, ...]]:
         answer = self._embedder.embed_documents(texts)
         if not isinstance(answer, list | tuple):
-            raise _Unsound(f"answered with a {type(answer).__name__} instead of a list")
+            raise _BadAnswer(f"answered with a {type(answer).__name__} instead of a list")
         if len(answer) != len(texts):
-            raise _Unsound(f"answered {len(answer)} texts where it was given {len(texts)}")
+            raise _BadAnswer(f"answered {len(answer)} texts where it was given {len(texts)}")
         if not all(isinstance(passages, list | tuple) and passages for passages in answer):
-            raise _Unsound("answered a text without any passage")
+            raise _BadAnswer("answered a text without any passage")
         dimensions = self._known_model().dimensions
         return [
             tuple(_checked(passage, dimensions, _document_tokens) for passage in passages)
@@ -97,7 +97,7 @@ class Guarded:
         if self._model is None:
             model = self._embedder.model
             if not (isinstance(model, EmbeddingModel) and model.name and model.dimensions > 0):
-                raise _Unsound("does not say which model it is, and how many dimensions its vectors have")
+                raise _BadAnswer("does not say which model it is, and how many dimensions its vectors have")
             self._model = model
         return self._model
 
@@ -129,7 +129,7 @@ class Guarded:
         return answer
 
     def _explained(self, problem: Exception) -> ProviderError:
-        if isinstance(problem, _Unsound):
+        if isinstance(problem, _BadAnswer):
             return ProviderError(f"{self._called} {problem}.")
         return ProviderError(f"{self._called} failed: {_in_few_words(problem)}")
 
@@ -164,7 +164,7 @@ class Guarded:
             self._threads.release()
 
 
-class _Unsound(Exception):
+class _BadAnswer(Exception):
     """The answer is unusable; the text says why, and is shown after the name of the embedder."""
 
 
@@ -172,7 +172,7 @@ def _checked(
     passage: object, dimensions: int, tokens: Callable[[NDArray[Any]], NDArray[Any] | None]
 ) -> Passage:
     if not isinstance(passage, Passage):
-        raise _Unsound(f"answered with a {type(passage).__name__} instead of a Passage")
+        raise _BadAnswer(f"answered with a {type(passage).__name__} instead of a Passage")
     vector = _unit(passage.vector, dimensions)
     vector.flags.writeable = False  # it is shared by all who ask the same
     return Passage(vector, _tokens(passage.tokens, tokens), passage.words)
@@ -184,16 +184,16 @@ def _unit(vector: object, dimensions: int) -> NDArray[Any]:
 
     given = np.asarray(vector)
     if given.dtype.kind != "f":
-        raise _Unsound(f"answered a vector of {given.dtype}, not of floating-point numbers")
+        raise _BadAnswer(f"answered a vector of {given.dtype}, not of floating-point numbers")
     if given.shape != (dimensions,):
         shape = " × ".join(map(str, given.shape)) or "no"
-        raise _Unsound(f"answered a vector of {shape} dimensions where its model has {dimensions}")
+        raise _BadAnswer(f"answered a vector of {shape} dimensions where its model has {dimensions}")
     exact = given.astype(np.float64)
     if not np.isfinite(exact).all():
-        raise _Unsound("answered a vector with a number that is not finite")
+        raise _BadAnswer("answered a vector with a number that is not finite")
     largest = float(np.abs(exact).max())
     if largest <= float(np.finfo(np.float32).tiny):
-        raise _Unsound("answered a vector that is zero and points nowhere")
+        raise _BadAnswer("answered a vector that is zero and points nowhere")
     scaled = exact / largest  # the squares of very large and very small numbers would leave the range
     length = float(np.linalg.norm(scaled))
     return (exact if abs(length * largest - 1) <= _UNIT else scaled / length).astype(np.float32)

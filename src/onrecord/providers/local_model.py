@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from onrecord.errors import ProviderError
 from onrecord.providers.embedding import EmbeddingModel, Passage
-from onrecord.providers.pieces import GRAINS
+from onrecord.providers.pieces import PIECE_SIZES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class LocalModel:
 
 def _fitting(text: str, network: Any) -> list[str]:
     """The pieces of the text, in the coarsest grain in which each fits into the model's window."""
-    *coarser, finest = GRAINS
+    *coarser, finest = PIECE_SIZES
     for grain in coarser:
         if _sees_all(network, pieces := grain.pieces(text)):
             return pieces

@@ -18,7 +18,7 @@ _WORD: Final = rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*"
 
 
 @dataclass(frozen=True, slots=True)
-class Grain:
+class PieceSize:
     """How finely a text is cut: at most so many words a piece, and at most so many characters for texts of long
     words.
     """
@@ -33,4 +33,4 @@ class Grain:
 
 
 # A piece has about 250 tokens in the usual grain, and a hundred even of dense code in the finest.
-GRAINS: Final = tuple(Grain(Cut(180 // share, 40 // share), 1500 // share) for share in (1, 2, 4, 8))
+PIECE_SIZES: Final = tuple(PieceSize(Cut(180 // share, 40 // share), 1500 // share) for share in (1, 2, 4, 8))

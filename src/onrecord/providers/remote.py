@@ -19,7 +19,7 @@ from weakref import finalize
 
 from onrecord.errors import ProviderError
 from onrecord.providers.embedding import EmbeddingModel, Passage
-from onrecord.providers.pieces import GRAINS, Grain
+from onrecord.providers.pieces import PIECE_SIZES, PieceSize
 from onrecord.providers.prompts import prompts_for
 from onrecord.providers.scrubber import scrub
 from onrecord.providers.waiting import begin, wait_for
@@ -108,7 +108,7 @@ class Remote:
     def embed_documents(self, texts: Sequence[str]) -> list[tuple[Passage, ...]]:
         return _as_finely_as_needed(lambda grain: self._passages(texts, grain))
 
-    def _passages(self, texts: Sequence[str], grain: Grain) -> list[tuple[Passage, ...]]:
+    def _passages(self, texts: Sequence[str], grain: PieceSize) -> list[tuple[Passage, ...]]:
         cut = [grain.pieces(text) for text in texts]
         pieces = [self._prompts.document + piece for text in cut for piece in text]
         passages = iter([each for batch in _batches(pieces) for each in self._embed(batch)])
@@ -280,9 +280,9 @@ def _close(client: AsyncClient, process: int) -> None:
         begin(client.aclose())
 
 
-def _as_finely_as_needed(embed: Callable[[Grain], _Answer]) -> _Answer:
+def _as_finely_as_needed(embed: Callable[[PieceSize], _Answer]) -> _Answer:
     """Embed a text in the usual grain, and in finer ones while the service finds a piece too long."""
-    *coarser, finest = GRAINS
+    *coarser, finest = PIECE_SIZES
     for grain in coarser:
         with suppress(_TooLong):
             return embed(grain)

@@ -1,53 +1,85 @@
-"""WHAT is known of a memory beyond itself? Which model made its vectors, what superseded it, and what its subjects are
-called elsewhere.
+"""WHAT is known of a memory beyond itself? Which model made its vectors, what superseded it, what its subjects are called
+elsewhere, and what became of what it proposed.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final
 
+from onrecord.catalog.editing import root_of
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.model.catalog import URN_PREFIX
+from onrecord.model.catalog import URN_PREFIX, FieldUrn
+from onrecord.model.changesets import Changeset, proposal_state
 from onrecord.model.findings import Background
+from onrecord.model.limits import NEIGHBOUR_LIMIT
 from onrecord.model.memory import Memory
 from onrecord.store.ports.filters import RelationWalk
 from onrecord.store.ports.records import Reading
 
 BACKGROUND: Final = (
-    "Also say of each which model made its vectors, what superseded it, and the URNs of what it is about."
+    "Also say of each which model made its vectors, what superseded it, the URNs of what it is about, and the state of "
+    "what it proposes."
 )
 
 
 def background_of(memories: Sequence[Memory], reading: Reading) -> tuple[Background, ...]:
     """The background of each memory, in their order."""
-    models = reading.index.embedded([each.place[:2] for each in memories if each.place is not None])
-    urns = _urns({name for each in memories for name in each.entities}, reading)
-    return tuple(
-        Background(
-            id=each.id,
-            embedded_by=None if each.place is None else models.get(each.place[:2]),
-            superseded_by=_superseded_by(each, reading),
-            urns={name: urns[name] for name in each.entities if name in urns},
-        )
-        for each in memories
-    )
+    keys = [each.place[:2] for each in memories if each.place is not None]
+    models = reading.index.embedded(keys)
+    chained = {key for key, relation, _ in reading.relations.joined(keys) if relation == "supersedes"}
+    urns = urns_of({name for each in memories for name in each.entities}, reading)
+    changeset_of = cache(reading.changesets.one)
+    told: list[Background] = []
+    for each in memories:
+        known: dict[str, Any] = {} if each.edits is None else _proposed(each, changeset_of, reading)
+        if each.place is not None and each.place[:2] in chained:
+            known |= _chain(each, reading)
+        known["urns"] = {name: urns[name] for name in each.entities if name in urns}
+        embedded_by = None if each.place is None else models.get(each.place[:2])
+        told.append(Background(id=each.id, embedded_by=embedded_by, **known))
+    return tuple(told)
 
 
-def _superseded_by(memory: Memory, reading: Reading) -> str | None:
-    if memory.status != "superseded":
-        return None
-    walk = RelationWalk(memory.id, relations=("supersedes",), direction="in", limit=1)
-    return next((edge.memory.id for edge in reading.relations.around(memory, walk)), None)
+def _chain(memory: Memory, reading: Reading) -> dict[str, Any]:
+    """What a memory superseded, and what superseded it, as far as the caller sees them."""
+    walk = RelationWalk(memory.id, relations=("supersedes",), limit=NEIGHBOUR_LIMIT)
+    edges = reading.relations.around(memory, walk)
+    by = next((each.memory.id for each in edges if each.direction == "in"), None)
+    return {
+        "superseded_by": by if memory.status == "superseded" else None,
+        "supersedes": tuple(each.memory.id for each in edges if each.direction == "out"),
+    }
 
 
-def _urns(names: set[str], reading: Reading) -> dict[str, str]:
-    """The first URN of each thing that the catalog knows by one."""
+def _proposed(
+    memory: Memory, changeset_of: Callable[[str], Changeset | None], reading: Reading
+) -> dict[str, Any]:
+    """What became of a proposal: its state, who applied it, and who ended it."""
+    changeset = None if memory.changeset is None else changeset_of(memory.changeset)
+    told: dict[str, Any] = {"proposal": proposal_state(memory, changeset)}
+    if changeset is not None:
+        told |= {"applied_by": changeset.by, "applied_at": changeset.at}
+    if not memory.is_live:
+        last = next(reversed(reading.versions(memory.id)), None)
+        told |= {} if last is None else {"ended_by": last.by, "ended_at": last.at}
+    return told
+
+
+def urns_of(names: set[str], reading: Reading) -> dict[str, str]:
+    """The first URN of each thing that the catalog knows by one; a part of a model has one if the model has."""
     catalog = StoredCatalog(reading)
     if not names or catalog.is_empty:
         return {}
-    records = {name: catalog.record(name) for name in sorted(names)}
-    known = {name: [] if record is None else record.entities for name, record in records.items()}
-    return {
-        name: found
-        for name, aliases in known.items()
-        if (found := next((each for each in aliases if each.startswith(URN_PREFIX)), None))
-    }
+    told = {name: found for name in sorted(names) if (found := _urn(name, catalog))}
+    for name in names - told.keys():
+        if name.startswith(URN_PREFIX) or (root := root_of(name)) == name:
+            continue
+        if urn := told.get(root) or _urn(root, catalog):
+            told[name] = str(FieldUrn(urn, name.removeprefix(f"{root}.")))
+    return told
+
+
+def _urn(name: str, catalog: StoredCatalog) -> str | None:
+    record = catalog.record(name)
+    aliases = () if record is None else record.entities
+    return next((each for each in aliases if each.startswith(URN_PREFIX)), None)

@@ -1,4 +1,4 @@
-"""WHAT else speaks for a memory? Its kind, a tag, its time, its conversation and its age: signals that hide nothing."""
+"""WHAT else raises or lowers a memory? Its kind, a tag, its time, its conversation and its age; none hides it."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from onrecord.model.limits import KINDS, SCOPES
-from onrecord.recall.draft import Crowd, RecallDraft, RecallTools, Search, replace
+from onrecord.recall.draft import RecallDraft, RecallTools, ReservedPlaces, Search, replace
 from onrecord.store.ports.index import Found, Key, Match
 
 # Memories of the conversation or global ones are not looked for beyond this many better memories.
@@ -80,60 +80,73 @@ def keep_eligible(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
         return [each for each in found if each.key in matches]
 
     look([each for found in draft.found.values() for each in found])
-    crowds = crowds_of(draft, tools)
+    reserved = reserved_places(draft, tools)
     kept: dict[str, Sequence[Found]] = {}
     for channel, first in draft.found.items():
         found, size, eligible = first, _first_look(draft, channel), look(first)
         pool = draft.pool_of(channel)
-        while len(found) >= size and _is_short(eligible, matches, pool, crowds, size):
+        while len(found) >= size and _is_short(eligible, matches, pool, reserved, size):
             size *= 4
             found = draft.searches[channel](size)
             eligible = look(found)
-        kept[channel] = _first_of_each(eligible, matches, pool, crowds)
+        kept[channel] = _first_of_each(eligible, matches, pool, reserved)
     return _with_the_past(replace(draft, found=kept, matches=matches), tools)
 
 
-def crowds_of(draft: RecallDraft, tools: RecallTools) -> Sequence[Crowd]:
-    """Only the crowds that can have members: searching in vain takes time."""
+def reserved_places(draft: RecallDraft, tools: RecallTools) -> Sequence[ReservedPlaces]:
+    """Who has reserved places here; only those that can be found, since searching in vain takes time."""
     if draft.among is not None:
-        return draft.among.crowds
-    crowds = []
+        return draft.among.reserved
+    reserved = []
     if draft.ask.query_limit is not None:
-        learnings = Crowd(lambda match: not match.has_query, draft.page.first, math.inf)
-        crowds += [learnings, Crowd(lambda match: match.has_query, draft.ask.query_limit, math.inf)]
+        learnings = ReservedPlaces(lambda match: not match.has_query, draft.page.first, math.inf)
+        reserved += [
+            learnings,
+            ReservedPlaces(lambda match: match.has_query, draft.ask.query_limit, math.inf),
+        ]
     if draft.caller.conversation is not None:
-        crowds.append(Crowd(lambda match: match.scope == "session", draft.ask.conversation_places, _FARTHEST))
+        reserved.append(
+            ReservedPlaces(lambda match: match.scope == "session", draft.ask.conversation_places, _FARTHEST)
+        )
     if tools.reading.sees_global:
-        crowds.append(Crowd(lambda match: match.scope == "global", draft.ask.global_places, _FARTHEST))
+        reserved.append(
+            ReservedPlaces(lambda match: match.scope == "global", draft.ask.global_places, _FARTHEST)
+        )
         own = draft.ask.tenant_places
-        crowds.append(Crowd(lambda match: match.scope not in ("session", "global"), own, _FARTHEST))
-    return crowds
+        reserved.append(
+            ReservedPlaces(lambda match: match.scope not in ("session", "global"), own, _FARTHEST)
+        )
+    return reserved
 
 
 def _is_short(
-    eligible: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd], size: int
+    eligible: Sequence[Found],
+    matches: Mapping[Key, Match],
+    pool: int,
+    reserved: Sequence[ReservedPlaces],
+    size: int,
 ) -> bool:
     if len(eligible) < pool:
         return True
     return any(
-        size < crowd.farthest and len(_best_of(crowd, eligible, matches)) < crowd.places for crowd in crowds
+        size < each.farthest and len(_best_of(each, eligible, matches)) < each.places for each in reserved
     )
 
 
-def _best_of(crowd: Crowd, eligible: Sequence[Found], matches: Mapping[Key, Match]) -> list[Key]:
-    mine = (each.key for each in eligible if crowd.holds(matches[each.key]))
-    return list(islice(mine, crowd.places))
+def _best_of(kept: ReservedPlaces, eligible: Sequence[Found], matches: Mapping[Key, Match]) -> list[Key]:
+    mine = (each.key for each in eligible if kept.holds(matches[each.key]))
+    return list(islice(mine, kept.places))
 
 
 def _first_of_each(
-    eligible: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd]
+    eligible: Sequence[Found], matches: Mapping[Key, Match], pool: int, reserved: Sequence[ReservedPlaces]
 ) -> list[Found]:
-    """The best overall and the best of each crowd, in order."""
-    if not crowds:
+    """The best overall and the best of those with reserved places, in order."""
+    if not reserved:
         return list(eligible[:pool])
     wanted = {each.key for each in eligible[:pool]}
-    for crowd in crowds:
-        wanted.update(_best_of(crowd, eligible, matches))
+    for each in reserved:
+        wanted.update(_best_of(each, eligible, matches))
     return [each for each in eligible if each.key in wanted]
 
 

@@ -51,7 +51,7 @@ Search = Callable[[int], Sequence[Found]]
 Boosts = tuple[tuple[str, float], ...]
 
 
-class Crowd(NamedTuple):
+class ReservedPlaces(NamedTuple):
     """Memories with reserved places: which they are, how many places, and how far to look for them."""
 
     holds: Callable[[Match], bool]
@@ -59,14 +59,14 @@ class Crowd(NamedTuple):
     farthest: float
 
 
-class Among(NamedTuple):
+class CandidateFilter(NamedTuple):
     """Which memories a question is limited to beyond its request, and how many of each channel take part."""
 
     #: Which of those that the caller sees; None for all.
     counts: Callable[[Match], bool] | None
     pool: int
     first_look: int
-    crowds: tuple[Crowd, ...] = ()
+    reserved: tuple[ReservedPlaces, ...] = ()
 
 
 class Page(NamedTuple):
@@ -89,7 +89,7 @@ def page_after(mark: str | None) -> Page | None:
     first, _, told = mark.partition(".")
     numbers = [int(each) for each in (first, told) if each.isascii() and each.isdigit() and len(each) <= 6]
     if len(numbers) < 2 or not 1 <= numbers[0] <= limits.RECALL_LIMIT:
-        raise ValueError("is not the mark of an answer; leave it out to start at the best")
+        raise ValueError("is not a page mark from an earlier answer; leave it out to start at the best")
     return Page(*numbers)
 
 
@@ -101,7 +101,7 @@ class RecallDraft:
     ask: "Recall"
     now: datetime
     recipe: Recipe
-    among: Among | None = None
+    among: CandidateFilter | None = None
     #: The conversation in which the question is asked, known once the store is open.
     conversation: ConversationKey | None = None
     #: What lies beside the given things, each with the one that it lies beside.
@@ -152,15 +152,15 @@ class RecallDraft:
     def only(self) -> MemoryCriteria | None:
         """What a memory must be beside kinds, scopes and times, which its match tells already."""
         ask = self.ask
-        if not (
-            ask.only_dimensions or ask.only_tags or ask.only_entities or ask.only_owners or ask.only_metadata
-        ):
+        narrows = ask.only_dimensions, ask.only_tags, ask.only_entities, ask.only_owners, ask.only_metadata
+        if not any(narrows) and ask.proposal is None:
             return None
         return MemoryCriteria(
             dimensions=ask.only_dimensions,
             tags=ask.only_tags,
             entities=ask.only_entities,
             owners=ask.only_owners,
+            proposal=ask.proposal,
             statuses=ask.statuses,
             as_of=ask.as_of,
             known_at=ask.known_at,

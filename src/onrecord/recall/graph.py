@@ -1,5 +1,4 @@
-"""WHAT do the best lead to? Memories joined to them by a relation, a reference, lineage or shared names, that add
-what they lack.
+"""WHICH memories are linked to the best hits? Those joined to them by a relation, a reference, lineage or shared names.
 
 A lead counts for what the joined memory says about those words of the question that the first hit does not contain.
 So a question that one memory answers leads nowhere, and one that needs two finds the second.
@@ -15,7 +14,7 @@ from onrecord.model.catalog import canonicals_of
 from onrecord.recall.channels import eligible_of
 from onrecord.recall.draft import RecallDraft, RecallTools, ScorePiece, replace, with_part
 from onrecord.recall.references import rarity
-from onrecord.recall.rerank import meet, token_weights
+from onrecord.recall.rerank import token_matches, token_weights
 from onrecord.store.ports.index import Found, Key
 from onrecord.text import identifiers
 from onrecord.text.names import names_in, names_of
@@ -189,7 +188,7 @@ def _with_strangers(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key])
     if draft.vector is None or draft.model is None or draft.marks is None or not matches:
         return replace(draft, matches={**draft.matches, **matches})
     near = tools.index.similarity(draft.vector.vector, draft.model, sorted(matches))
-    met = meet(tools.index, draft.vector, draft.model, near)
+    met = token_matches(tools.index, draft.vector, draft.model, near)
     highest, lowest = draft.marks
     parts = dict(draft.parts)
     for each in near:

@@ -1,4 +1,4 @@
-"""WHAT was said just before? In a conversation an answer follows its question, so a turn raises the next one."""
+"""WHICH turn comes next? In a conversation an answer follows its question, so a matching turn raises the next one."""
 
 from collections import Counter
 from typing import Final

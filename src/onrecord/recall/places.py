@@ -11,9 +11,16 @@ from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.limits import RECALL_LIMIT
 from onrecord.providers.embedding import Embedder
 from onrecord.recall.channels import eligible_of
-from onrecord.recall.draft import Among, Crowd, RecallDraft, RecallTools, best_first, replace
+from onrecord.recall.draft import (
+    CandidateFilter,
+    RecallDraft,
+    RecallTools,
+    ReservedPlaces,
+    best_first,
+    replace,
+)
 from onrecord.recall.references import MOST_HOLDERS, rank
-from onrecord.store.ports.index import About, Found, Key, Match
+from onrecord.store.ports.index import Found, Key, Match, ReferenceCounts
 from onrecord.store.ports.records import Reading
 from onrecord.text.names import names_in, names_of, words_of
 
@@ -47,13 +54,13 @@ class SearchPlace:
         return StoredCatalog(self.reading)
 
     @property
-    def among(self) -> Among:
+    def among(self) -> CandidateFilter:
         """The limits of a search here: those of the datasource, and enough for each list."""
         counts = None if self._datasource is None else self._counts
         if self._is_catalog:
-            return Among(counts, DEPTH, DEPTH + DEPTH // 4)
-        crowds = tuple(Crowd(holds, DEPTH, LAST_LOOK) for holds in (is_learning, is_example))
-        return Among(counts, DEPTH, FIRST_LOOK, crowds)
+            return CandidateFilter(counts, DEPTH, DEPTH + DEPTH // 4)
+        reserved = tuple(ReservedPlaces(holds, DEPTH, LAST_LOOK) for holds in (is_learning, is_example))
+        return CandidateFilter(counts, DEPTH, FIRST_LOOK, reserved)
 
     def _counts(self, match: Match) -> bool:
         # The first reference of an entity is its own name, the others are what it is called elsewhere.
@@ -80,8 +87,8 @@ class SearchPlace:
         """The draft with the words of references counted as if they stood in the text."""
         found = tools.index.match_terms(draft.terms, most=LAST_LOOK, subjects=True)
         said = {each.key: each.score for each in found}
-        strangers = [key for key in said if key not in draft.matches]
-        matches = {**draft.matches, **eligible_of(draft, tools, strangers)} if strangers else draft.matches
+        unmatched = [key for key in said if key not in draft.matches]
+        matches = {**draft.matches, **eligible_of(draft, tools, unmatched)} if unmatched else draft.matches
         wanted = {token.term for token in draft.terms}
         scores = {each.key: each.score for each in draft.found.get("lexical", ())}
         for key in said.keys() & matches.keys():
@@ -105,8 +112,8 @@ class SearchPlace:
             return draft
         namesakes = MOST_NAMESAKES if self._is_catalog else None
         about = tools.index.about(references, names, most=MOST_HOLDERS, namesakes=namesakes)
-        strangers = [key for key in about.holders if key not in draft.matches]
-        matches = {**draft.matches, **eligible_of(draft, tools, strangers)} if strangers else draft.matches
+        unmatched = [key for key in about.holders if key not in draft.matches]
+        matches = {**draft.matches, **eligible_of(draft, tools, unmatched)} if unmatched else draft.matches
         counted = self._counted(about, matches, bool(names))
         if not counted.holders:
             return replace(draft, matches=matches)
@@ -116,7 +123,9 @@ class SearchPlace:
         found = _followed(draft.found.get(channel, ()), ranked)
         return replace(draft, matches=matches, found={**draft.found, channel: found})
 
-    def _counted(self, about: About, matches: Mapping[Key, Match], by_name: bool) -> About:
+    def _counted(
+        self, about: ReferenceCounts, matches: Mapping[Key, Match], by_name: bool
+    ) -> ReferenceCounts:
         """What is about them, if it counts at the time asked and still exists."""
         holders: dict[Key, tuple[str, ...]] = {}
         lengths: dict[Key, int] = {}
@@ -126,9 +135,9 @@ class SearchPlace:
             if held := _whole_names([each for each in about.holders[key] if each in called]):
                 holders[key], lengths[key] = held, len(tags)
         if self._datasource is None or not holders:
-            return About(holders, lengths, about.counts, about.memories)
+            return ReferenceCounts(holders, lengths, about.counts, about.memories)
         counts = Counter(each for held in holders.values() for each in held)
-        return About(holders, lengths, counts, self._size_within)
+        return ReferenceCounts(holders, lengths, counts, self._size_within)
 
     def _is_there(self, reference: str) -> bool:
         """Whether the subject exists: tags of a missing entity do not count. Without a catalog everything counts."""
@@ -163,7 +172,9 @@ def _whole_names(held: Sequence[str]) -> tuple[str, ...]:
     return tuple(each for each in held if not any(other.endswith(f" {each}") for other in held))
 
 
-def _own_names_first(ranked: Sequence[Found], about: About, matches: Mapping[Key, Match]) -> list[Found]:
+def _own_names_first(
+    ranked: Sequence[Found], about: ReferenceCounts, matches: Mapping[Key, Match]
+) -> list[Found]:
     """Of entities that match a name equally well, those that bear it alone come first: `orders.customer_id` is called
     customer id, `customers.id` only together with its model.
     """

@@ -20,7 +20,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.findings import Background
-from onrecord.model.limits import Dimension, Kind, Scope, Status, Times
+from onrecord.model.limits import Dimension, Kind, ProposalFilter, Scope, Status, Times
 from onrecord.model.request import (
     ADVISED,
     AS_OF,
@@ -30,6 +30,8 @@ from onrecord.model.request import (
     KNOWN_AT,
     MAYBE_INSTANT,
     MAYBE_NAME,
+    MAYBE_PROPOSAL,
+    ONLY_PROPOSALS,
     OWNERS,
     PLACES,
     STATUSES,
@@ -76,7 +78,7 @@ from onrecord.recall.references import search_references
 from onrecord.recall.relevance import judge_relevance
 from onrecord.recall.rerank import diversify, rerank
 from onrecord.recall.run import Layer, Run
-from onrecord.recall.semantic import compare_others, knows_most, search_semantic, told_gap
+from onrecord.recall.semantic import compare_others, coverage_gap, knows_most, search_semantic
 from onrecord.recall.sharing import fit_tokens, read_hits, share_places
 from onrecord.recall.term_counts import count_terms
 from onrecord.store.ports.records import Reading
@@ -145,6 +147,7 @@ class Recall(Request):
         "Only memories whose metadata has these values, as a JSON object; 1 and 1.0 are the same.",
         None,
     )
+    proposal: ProposalFilter | None = ask(MAYBE_PROPOSAL, ONLY_PROPOSALS, None)
     conversation: str | None = ask(
         MAYBE_CONVERSATION,
         "Memories pinned to this conversation rank higher; the one you are in when left out.",
@@ -250,15 +253,12 @@ class Recalled(Answer):
         """The text for an answer without hits: what was looked at, and how close it came."""
         if not self.looked_at:
             return "Nothing found: there are no memories here yet."
-        there = (
-            f"none of the {self.looked_at:,} memories here"
-            if self.looked_at > 1
-            else "the one memory here does not"
-        )
-        bears = f"Nothing found: {there} bear{'s' if self.looked_at > 1 else ''} on this"
+        many = self.looked_at > 1
+        there = f"none of the {self.looked_at:,} memories here is" if many else "the one memory here is not"
+        told = f"Nothing found: {there} relevant to this."
         if not self.best_relevance:
-            return f"{bears}."
-        return f"{bears}. The closest has a relevance of {self.best_relevance:.2f}; ask with a lower min_relevance to see it."
+            return told
+        return f"{told} The closest has a relevance of {self.best_relevance:.2f}; ask with a lower min_relevance to see it."
 
 
 @operation("read", "memory.read", "POST /recall")
@@ -268,6 +268,8 @@ def recall(call: Call, ask: Recall) -> Recalled:
     """
     if ask.agent is not None:
         ask = filled(ask, settings_of(call, ask.agent))
+    if ask.proposal is not None and not ask.statuses:
+        ask = replace(ask, statuses=limits.STATUSES)
     wishes = wishes_of(call, ask)
     questions, advice = in_other_words(call, ask, wishes)
     found = _found(call, ask, questions, wishes)
@@ -385,7 +387,7 @@ def _gaps(draft: RecallDraft, reading: Reading, embedder: Embedder | None) -> tu
         return ("semantic: no embedder is configured",)
     if draft.model is None:
         return ()
-    gap = told_gap(reading, draft.model, "memories")
+    gap = coverage_gap(reading, draft.model, "memories")
     return (f"semantic: {gap}",) if gap else ()
 
 

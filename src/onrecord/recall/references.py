@@ -10,7 +10,7 @@ from typing import Final
 
 from onrecord.recall.channels import asked
 from onrecord.recall.draft import RecallDraft, RecallTools
-from onrecord.store.ports.index import About, Found, Key
+from onrecord.store.ports.index import Found, Key, ReferenceCounts
 from onrecord.text.names import names_in
 
 _K1: Final = 1.5
@@ -54,13 +54,13 @@ def _parts_of(given: Sequence[str], tools: RecallTools) -> dict[str, str]:
     }
 
 
-def newest_first(about: About, given: Set[str]) -> list[Found]:
+def newest_first(about: ReferenceCounts, given: Set[str]) -> list[Found]:
     """All of the same worth: first those about what is given, then those about what lies beside it, the newest first."""
     order = sorted(about.holders, key=lambda key: (given.isdisjoint(about.holders[key]), -key[1], key[0]))
     return [Found(key, 1.0) for key in order]
 
 
-def rank(about: About, parts: Mapping[str, str] | None = None) -> list[Found]:
+def rank(about: ReferenceCounts, parts: Mapping[str, str] | None = None) -> list[Found]:
     """BM25Plus, with each reference a word and a memory's references its text. A part weighs less than its whole, however
     rare it is.
     """

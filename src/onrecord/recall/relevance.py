@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from onrecord.providers.embedding import Calibration
 from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
-from onrecord.recall.rerank import meet, token_weights
+from onrecord.recall.rerank import token_matches, token_weights
 from onrecord.store.ports.index import Found, Key, Near
 from onrecord.text import identifiers, names
 
@@ -140,7 +140,7 @@ def _unmet(draft: RecallDraft, tools: RecallTools, close: Set[Key], best: Sequen
     weights = token_weights(draft)
     met = {
         key: float(each @ weights)
-        for key, each in meet(tools.index, draft.vector, draft.model, compared).items()
+        for key, each in token_matches(tools.index, draft.vector, draft.model, compared).items()
     }
     least = _LEAST_MET * max(met.values(), default=0.0)
     return {key for key, how_well in met.items() if how_well <= least}
@@ -194,7 +194,7 @@ def gather_evidence(
     if not near:
         return None
     similarity, passages = _similarity(draft, tools, near, calibration)
-    met = draft.met or meet(tools.index, draft.vector, draft.model, near)
+    met = draft.met or token_matches(tools.index, draft.vector, draft.model, near)
     weights = token_weights(draft) if met else None
     tokens = max((float(each @ weights) for each in met.values()), default=0.0)
     return Evidence(

@@ -36,7 +36,7 @@ def rerank(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     if not draft.recipe.rerank or draft.vector is None or draft.vector.tokens is None or draft.model is None:
         return draft
     best = [key for key in draft.ranked()[: draft.recipe.reranked] if key in draft.nearest]
-    met = meet(tools.index, draft.vector, draft.model, [draft.nearest[key] for key in best])
+    met = token_matches(tools.index, draft.vector, draft.model, [draft.nearest[key] for key in best])
     if not met:
         return draft
     weights = token_weights(draft)
@@ -50,7 +50,7 @@ def rerank(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     return replace(with_part(draft, "tokens", found, shares), met=met)
 
 
-def meet(
+def token_matches(
     index: Index, question: Passage, model: EmbeddingModel, passages: Sequence[Near]
 ) -> dict[Key, "NDArray[Any]"]:
     """For each memory, how well each token of the question is matched: 1 is identical, in a passage of usual length."""

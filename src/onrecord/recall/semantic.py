@@ -22,7 +22,7 @@ def knows_most(reading: Reading, current: EmbeddingModel) -> EmbeddingModel:
     return best if known[best] > known[current] else current
 
 
-def told_gap(reading: Reading, model: EmbeddingModel, noun: str) -> str:
+def coverage_gap(reading: Reading, model: EmbeddingModel, noun: str) -> str:
     """How many the model has not embedded yet, and what does; empty if none."""
     missing = reading.size - sum(each.memories for each in reading.index.coverage() if each.model == model)
     if missing <= 0:

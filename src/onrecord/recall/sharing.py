@@ -149,7 +149,7 @@ def fit_tokens(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     for hits in (draft.hits, draft.query_hits):
         fitting: list[Hit] = []
         for hit in hits:
-            size = told_tokens(hit.memory)
+            size = tokens_of_hits(hit.memory)
             if used + size <= left:
                 used += size
                 fitting.append(hit)
@@ -157,7 +157,7 @@ def fit_tokens(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     return replace(draft, hits=tuple(kept[0]), query_hits=tuple(kept[1]), tokens=used)
 
 
-def told_tokens(memory: Memory) -> int:
+def tokens_of_hits(memory: Memory) -> int:
     """What a memory costs an agent to read: its title and its content."""
     return count_tokens(memory.title) + count_tokens(memory.content)
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.extraction import entities_of_query
-from onrecord.catalog.ingest import staleness
 from onrecord.catalog.queries import read_query
 from onrecord.catalog.records import entity_of
 from onrecord.catalog.resolution import Entities, Gathering, missing_datasource, resolve_leniently
+from onrecord.catalog.staleness import broken_query
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.errors import Invalid, invalid
 from onrecord.model import limits, rules
@@ -42,7 +42,7 @@ from onrecord.recall.recipes import recipe_named
 from onrecord.recall.relevance import judge_relevance
 from onrecord.recall.rerank import diversify, rerank
 from onrecord.recall.run import Layer, Run
-from onrecord.recall.semantic import compare_others, knows_most, search_semantic, told_gap
+from onrecord.recall.semantic import compare_others, coverage_gap, knows_most, search_semantic
 from onrecord.recall.term_counts import count_terms
 from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.index import Match
@@ -294,7 +294,7 @@ def _only(draft: RecallDraft, holds: Callable[[Match], bool]) -> RecallDraft:
 
 def _gaps(draft: RecallDraft, reading: Reading, noun: str) -> list[str]:
     """What could not be searched by meaning, since it has no vectors yet."""
-    gap = "" if draft.model is None else told_gap(reading, draft.model, noun)
+    gap = "" if draft.model is None else coverage_gap(reading, draft.model, noun)
     return [f"embedding channel: {gap}."] if gap else []
 
 
@@ -364,7 +364,7 @@ def _stale(examples: Sequence[Memory], lookup: StoredCatalog) -> list[str]:
     """Example queries that name missing entities; they are shown as they are."""
     told = []
     for memory in examples:
-        reason = None if lookup.is_empty else staleness(memory, lookup)
+        reason = None if lookup.is_empty else broken_query(memory, lookup)
         if reason is not None:
             told.append(
                 f"example_query memory:{memory.id}: attached query has stale references ({reason}); re-save to clean."

@@ -1,4 +1,4 @@
-"""WAS it said already? What the owner said to the same readers in other words is told, or superseded if the save says so.
+"""WAS it said already? Memories of the owner for the same readers that say nearly the same are listed, or superseded.
 
 Vectors find what is near. They do not tell a paraphrase from another number, another name or the opposite, so nothing
 is superseded unless the words agree too.
@@ -18,16 +18,16 @@ from onrecord.store.ports.records import Alike, Writing
 from onrecord.text.wording import is_same_wording
 
 #: From which likeness on a memory is told, and from which on it may say the same. docs/evals.md has the figures.
-TOLD_FROM: Final = 0.65
+LISTED_FROM: Final = 0.65
 SAME_FROM: Final = 0.85
-_MOST_TOLD: Final = 5
+_MOST_LISTED: Final = 5
 
 
 def compare(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """Look for what is near, and choose what the save supersedes."""
     if draft.ask.alike == "keep" or tools.embedder is None or draft.model is None:
         return draft
-    least = score_of(TOLD_FROM, tools.embedder)
+    least = score_of(LISTED_FROM, tools.embedder)
     try:
         found = writing.alike(draft.ready, draft.model, draft.passages, least=least)
     except StoreUnavailable as damage:
@@ -38,24 +38,36 @@ def compare(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
         for each in found
         if each.memory.id not in itself
     )
-    return replace(draft, alike=alike, replaces=tuple(_replaced(draft, writing, alike)))
+    same = _replaced(draft, writing, alike)
+    return replace(
+        draft,
+        alike=alike,
+        replaces=tuple(each.id for each in same if each.status != "pending"),
+        repeats=tuple(each.id for each in same if each.status == "pending"),
+    )
 
 
-def _replaced(draft: SaveDraft, writing: Writing, alike: tuple[Alike, ...]) -> list[str]:
-    """The memories that a new one supersedes. Those of a higher tier, and those that wait, are only told."""
+def _replaced(draft: SaveDraft, writing: Writing, alike: tuple[Alike, ...]) -> list[Memory]:
+    """The memories that a new one supersedes; what waits only by what waits too. Those of a higher tier are only told."""
     new = draft.ready
     if draft.ask.alike != "supersede" or draft.duplicate is not None or new.valid_from > draft.now:
         return []
     same = [
         each.memory
         for each in alike
-        if each.memory.status in ("active", "stale")
+        if (each.memory.status in ("active", "stale") or _both_wait(new, each.memory))
         and each.memory.valid_from <= new.valid_from
         and says_the_same(new, each)
         and not writing.is_outranked(each.memory)
     ]
     is_new = not same or not new.id or writing.holder(new.id) is None
-    return [each.id for each in same] if is_new else []
+    return same if is_new else []
+
+
+def _both_wait(new: Memory, old: Memory) -> bool:
+    """Whether both wait to be saved, and change no other memory."""
+    waiting = (new.proposes, old.proposes) if new.status == old.status == "pending" else ()
+    return bool(waiting) and all(each is not None and not each.of for each in waiting)
 
 
 def says_the_same(new: Memory, old: Alike) -> bool:
@@ -82,4 +94,4 @@ def similar_to(draft: SaveDraft) -> tuple[Similar, ...]:
         Similar(id=each.memory.id, title=each.memory.title, likeness=round(each.score, DIGITS_OF_LIKENESS))
         for each in live
     ]
-    return tuple(told[:_MOST_TOLD])
+    return tuple(told[:_MOST_LISTED])

@@ -122,8 +122,8 @@ def _ended(
             notes.append(f"#{seen.id} has changed meanwhile and was left alone.")
         elif writing.is_outranked(old):
             reason = f"{superseded_by(new)}, as an advisor thinks ({by})"
-            proposed = propose_end(Proposer.of(call), writing, old, "retire", reason, new.valid_from)
-            notes.append(proposed.told)
+            proposed = propose_end(Proposer.of(call, None), writing, old, "retire", reason, new.valid_from)
+            notes.extend(proposed.notes)
         else:
             end_by(writing, new, old, call.change("supersede"), f", as advised ({by})")
             yield old.id

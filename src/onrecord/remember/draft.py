@@ -46,6 +46,8 @@ class SaveDraft:
     #: What is near by meaning, by its likeness; and which of it ends with this save.
     alike: tuple[Alike, ...] = ()
     replaces: tuple[str, ...] = ()
+    #: What waits for review and says the same as a save that waits: it ends with this save at once.
+    repeats: tuple[str, ...] = ()
     turned_down: tuple[TurnedDown, ...] = ()
     #: What the request says is new, without secrets.
     what_is_new: str | None = None

@@ -27,7 +27,7 @@ def takes_long(text: str) -> bool:
     return len(text) > QUICK_CHARACTERS or sum(1 for _ in _PIECE.finditer(text)) > QUICK_PIECES
 
 
-def told_later(reason: str) -> str:
+def deferred(reason: str) -> str:
     return f"embed: {reason} It will be tried again later."
 
 
@@ -51,7 +51,7 @@ def embed(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
             return replace(draft, degraded=(*draft.degraded, TOO_LONG))
         return replace(draft, passages=embed_texts(tools.embedder, [text])[0])
     except ProviderError as problem:
-        return replace(draft, degraded=(*draft.degraded, told_later(str(problem))))
+        return replace(draft, degraded=(*draft.degraded, deferred(str(problem))))
 
 
 def keep_vectors(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:

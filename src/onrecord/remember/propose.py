@@ -11,12 +11,14 @@ from typing import Any, Final, NamedTuple
 
 from onrecord.errors import HigherTier
 from onrecord.model.caller import Caller
+from onrecord.model.findings import TurnedDown
 from onrecord.model.limits import HINT_CHARACTERS, ProposedChange
 from onrecord.model.memory import Change, Memory, Proposal, changed_fields, derive_title, pinned_to
 from onrecord.model.tiers import WORDS
 from onrecord.operation import Call
 from onrecord.remember.draft import SaveDraft, SaveTools
-from onrecord.remember.scrub import scrub_memory
+from onrecord.remember.scrub import scrub_memory, scrub_reason
+from onrecord.remember.turned_down import like_it, not_again, rejected_before
 from onrecord.remember.within_limits import refuse_too_many
 from onrecord.store.ports.records import Writing
 
@@ -49,8 +51,10 @@ class Proposer(NamedTuple):
     what_is_new: str | None = None
 
     @classmethod
-    def of(cls, call: Call, tries: bool = False) -> "Proposer":
-        return cls(call.caller, call.now, call.terms.saves_per_run, call.embedders.current is not None, tries)
+    def of(cls, call: Call, what_is_new: str | None, *, tries: bool = False) -> "Proposer":
+        embeds = call.embedders.current is not None
+        new = scrub_reason(what_is_new)
+        return cls(call.caller, call.now, call.policy.saves_per_run, embeds, tries, new)
 
     @classmethod
     def of_draft(cls, draft: SaveDraft, tools: SaveTools, *, embeds: bool) -> "Proposer":
@@ -63,10 +67,14 @@ class Proposer(NamedTuple):
 
 
 class Proposed(NamedTuple):
-    """A stored proposal, and the note for whoever asked for the change."""
+    """A stored proposal, and the notes for whoever asked for the change, of which the last says what becomes of it. If the
+    same was rejected before and nothing is new,
+    nothing waits: it is then the rejected one.
+    """
 
     memory: Memory
-    told: str
+    notes: tuple[str, ...]
+    turned_down: tuple[TurnedDown, ...] = ()
 
 
 def proposed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
@@ -125,6 +133,9 @@ def _kept(
         what_is_new=by.what_is_new,
     )
     fresh = pinned_to(replace(wanted, **_anew(by), proposes=named), wanted.pinned)
+    before = rejected_before(writing, targets[0], fresh)
+    if before is not None and before.told.is_same and by.what_is_new is None:
+        return Proposed(before.memory, (not_again(before.told),), (before.told,))
     earlier = _earlier(writing, by.caller, named)
     if earlier is None:
         saved = writing.add(fresh, by.change)
@@ -136,7 +147,8 @@ def _kept(
         saved = writing.replace(earlier, after, by.change) if changed else earlier
     if by.embeds:
         writing.embed(saved, None, ())
-    return Proposed(saved, told_of(saved, targets, is_trial=by.tries))
+    told = proposal_note(saved, targets, is_trial=by.tries)
+    return Proposed(saved, (told,) if before is None else (like_it(before.told), told))
 
 
 def _anew(by: Proposer) -> dict[str, Any]:
@@ -175,7 +187,7 @@ def _earlier(writing: Writing, caller: Caller, proposal: Proposal) -> Memory | N
     return None
 
 
-def told_of(memory: Memory, targets: Sequence[Memory] = (), *, is_trial: bool = False) -> str:
+def proposal_note(memory: Memory, targets: Sequence[Memory] = (), *, is_trial: bool = False) -> str:
     """The note about a waiting memory; on a dry run, about one that would wait."""
     assert memory.proposes is not None
     kept, accept = f"Kept as proposal #{memory.id}", f"; `onrecord approve {memory.id}` accepts it."

@@ -53,7 +53,7 @@ def referred(
         return memory, ()
     lookup = StoredCatalog(writing)
     if memory.edits:
-        memory = _about_what_it_edits(memory, lookup)
+        memory = _about_what_it_edits(memory, lookup, unknown)
     if lookup.is_empty:
         return memory, ()
     if read is None or read.given != memory.query:
@@ -71,10 +71,10 @@ def referred(
     return replace(memory, entities=found.canonicals[:ENTITIES]), warnings
 
 
-def _about_what_it_edits(memory: Memory, lookup: StoredCatalog) -> Memory:
+def _about_what_it_edits(memory: Memory, lookup: StoredCatalog, unknown: Unknown) -> Memory:
     """The memory with its edits as the catalog writes their entities; a proposal is about what it would change."""
     edits = memory.edits or ()
     if not lookup.is_empty:
-        edits = resolved_edits(edits, lookup)
+        edits = resolved_edits(edits, lookup, unknown)
     entities = dict.fromkeys((*memory.entities, *(each.entity for each in edits)))
     return replace(memory, edits=edits, entities=tuple(entities))

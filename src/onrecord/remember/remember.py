@@ -33,6 +33,7 @@ from onrecord.remember.contradict import end_contradicted
 from onrecord.remember.cut import cut
 from onrecord.remember.dedupe import dedupe
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
+from onrecord.remember.dry_run import dry_run
 from onrecord.remember.embed import embed, keep_vectors
 from onrecord.remember.enter import enter
 from onrecord.remember.link import link
@@ -42,7 +43,6 @@ from onrecord.remember.save import save
 from onrecord.remember.scrub import scrub
 from onrecord.remember.supersede import defer, supersede
 from onrecord.remember.tag import tag
-from onrecord.remember.trial import tried
 from onrecord.remember.within_limits import within_limits
 from onrecord.store.ports.records import Writing
 from onrecord.workspace.agents import paying_agent, settings_of
@@ -145,10 +145,10 @@ class Remembered(Answer):
 
     A save that would change a text of a higher tier is `proposed`: `memory` is the proposal, and answers keep the old
     text. `similar` are memories of the same owner for the same readers that say nearly the same, most similar first;
-    `turned_down` are proposals like this one that were rejected. If one of those is the same and nothing is new, the
-    outcome is `turned_down`, nothing is saved, and `memory` is the rejected one. `degraded` says what could not be done
-    now and will be done later. `advice` is what became of each question to an advisor: tags that it added, and memories that
-    ended since it flagged them, which stand in `superseded` too.
+    `turned_down` are proposals like this one that were rejected or rolled back. If one of those ended, is the same and
+    nothing is new, the outcome is `turned_down`, nothing is saved, and `memory` is the rejected one. `degraded` says what could not be done
+    now and will be done later. `advice` is what became of each question to an advisor: tags that it
+    added, and memories that ended since it flagged them, which stand in `superseded` too.
     """
 
     memory: Memory
@@ -199,12 +199,12 @@ def remember(call: Call, ask: Remember) -> Remembered:
     tools = SaveTools(
         store=call.store,
         embedder=embedder,
-        saves_per_run=call.terms.saves_per_run,
+        saves_per_run=call.policy.saves_per_run,
         advise=_for_tags(call, ask),
     )
     for prepare in PREPARE:
         draft = _timed(prepare, trace, draft, tools)
-    with tried(ask.dry_run) as trial, call.writing(tenant=draft.home) as writing:
+    with dry_run(ask.dry_run) as trial, call.writing(tenant=draft.home) as writing:
         for commit in COMMIT:
             if draft.outcome != "turned_down":
                 draft = _timed(commit, trace, draft, writing, tools)

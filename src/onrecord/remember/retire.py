@@ -7,6 +7,7 @@ from datetime import datetime
 from onrecord.errors import Fault, Invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
+from onrecord.model.findings import TurnedDown
 from onrecord.model.memory import Memory
 from onrecord.model.request import MAYBE_INSTANT, Request, ask
 from onrecord.model.rules import OrNone
@@ -22,18 +23,25 @@ class Retire(Request):
     id: str = ask(rules.ID, "The memory to retire.", positional=True)
     at: datetime | None = ask(MAYBE_INSTANT, "When it stopped being true; now when left out.", None)
     reason: str | None = ask(OrNone(rules.REASON), "Why it is retired.", None)
+    what_is_new: str | None = ask(
+        OrNone(rules.REASON),
+        "If the same was proposed and rejected before: what has changed since, for the reviewer.",
+        None,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retired(Answer):
     """A memory that is no longer true; `changed` is false if it was retired before.
 
-    If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person.
+    If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person. If the same was
+    rejected before and nothing is new, `turned_down` says by whom and why, and `proposal` is the rejected one.
     """
 
     memory: Memory
     changed: bool
     proposal: Memory | None = None
+    turned_down: tuple[TurnedDown, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -48,9 +56,15 @@ def retire(call: Call, ask: Retire) -> Retired:
         if faults:
             raise Invalid(faults)
         if writing.is_outranked(memory):
-            proposed = propose_end(Proposer.of(call), writing, memory, "retire", ask.reason, ask.at)
-            told = (proposed.told,)
-            waits = Retired(memory=memory, changed=False, proposal=proposed.memory, warnings=told)
+            by = Proposer.of(call, ask.what_is_new)
+            proposed = propose_end(by, writing, memory, "retire", ask.reason, ask.at)
+            waits = Retired(
+                memory=memory,
+                changed=False,
+                proposal=proposed.memory,
+                turned_down=proposed.turned_down,
+                warnings=proposed.notes,
+            )
             return call.done(writing, waits)
         if memory.status == "pending":
             # A pending memory never counted as true.

@@ -1,22 +1,21 @@
 """WHO approves? A proposal takes effect once a person approves it, in one transaction."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from onrecord.errors import Conflict, VersionConflict
 from onrecord.model.answer import Answer
-from onrecord.model.limits import NEIGHBOUR_LIMIT, REASON_CHARACTERS, ProposedChange
+from onrecord.model.limits import REASON_CHARACTERS, ProposedChange
 from onrecord.model.memory import Memory, pinned_to
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import ID, REASON, Integer, OrNone
 from onrecord.operation import Call, operation
-from onrecord.remember.forget import require_manager
+from onrecord.remember.forget import erased, require_manager
 from onrecord.remember.revise import embed_again
 from onrecord.remember.save import refuse_retired
 from onrecord.remember.scrub import scrub_reason
-from onrecord.remember.supersede import end, end_by, superseded_by
-from onrecord.store.ports.filters import RelationWalk
+from onrecord.remember.supersede import brought_back, end, end_by
 from onrecord.store.ports.records import Writing
 
 
@@ -85,10 +84,14 @@ def _approved(call: Call, memory: Memory) -> dict[str, Any]:
 
 
 def _count(call: Call, writing: Writing, memory: Memory, reason: str | None) -> Memory:
-    """Activate the memory; its author stays, and it is marked as approved."""
-    waited = memory.status == "pending"
+    """Activate the memory; its author stays, and it is marked as approved. Who vouches for a stale one says that it is
+    true now.
+    """
+    waited, was_stale = memory.status == "pending", memory.status == "stale"
     counts: dict[str, Any] = {"status": "active", "proposes": None} if waited else {}
-    if waited or reason is not None:
+    if was_stale:
+        counts["status"] = "active"
+    if waited or was_stale or reason is not None:
         counts["status_reason"] = scrub_reason(reason)
     return writing.replace(
         memory, replace(memory, **counts, **_approved(call, memory)), call.change("approve")
@@ -136,7 +139,7 @@ def _forget(call: Call, writing: Writing, memory: Memory, reason: str | None) ->
     """Erase the memory with every proposal to change it, including this one."""
     [before] = _targets(writing, memory)
     require_manager(call.caller, before)
-    writing.erase(before, call.change("forget"))
+    erased(call, writing, before)
     return memory
 
 
@@ -198,28 +201,11 @@ def reject(call: Call, ask: Reject) -> Reviewed:
             _refuse_settled(memory, writing)
             return call.done(writing, Reviewed(memory=memory, changed=False))
         reason = ask.reason or f"rejected by {call.caller.user}"
-        restored = () if memory.status == "pending" else tuple(_restored(call, writing, memory))
-        rejected = end(writing, memory, "archived", memory.valid_from, reason, call.change("reject"))
-        return call.done(writing, Reviewed(memory=rejected, changed=True, restored=restored))
-
-
-def _restored(call: Call, writing: Writing, memory: Memory) -> Iterator[str]:
-    """Bring back what the approval superseded, as it was before; what was forgotten since stays forgotten."""
-    walk = RelationWalk(memory.id, relations=("supersedes",), direction="out", limit=NEIGHBOUR_LIMIT)
-    for edge in writing.relations.around(memory, walk):
-        old = writing.reviewable(edge.memory.id)
-        earlier, last = writing.versions(old.id)[-2:]
-        if last.change == "supersede" and old.status_reason == superseded_by(memory):
-            before = {name: getattr(earlier.memory, name) for name in _ENDED}
-            writing.unrelate(memory, "supersedes", old, call.change("reject"))
-            writing.replace(
-                old, replace(old, **before, updated_at=max(call.now, old.updated_at)), call.change("reject")
-            )
-            yield old.id
-
-
-#: The fields that the end of a memory changes.
-_ENDED: Final = ("status", "status_reason", "valid_to", "proposes")
+        change = call.change("reject")
+        restored = () if memory.status == "pending" else tuple(brought_back(writing, memory, change))
+        rejected = end(writing, memory, "archived", memory.valid_from, reason, change)
+        ids = tuple(each.id for each in restored)
+        return call.done(writing, Reviewed(memory=rejected, changed=True, restored=ids))
 
 
 def _was_proposed(memory: Memory, writing: Writing) -> bool:
@@ -239,7 +225,7 @@ def _refuse_settled(memory: Memory, writing: Writing) -> None:
             f"Memory {memory.id} is {memory.status} and does not wait for review. "
             "Retire it if it is no longer true, or forget it."
         )
-    if writing.versions(memory.id)[-1].change != "reject":
+    if not any(each.change == "reject" for each in writing.versions(memory.id)):
         raise Conflict(
             f"Memory {memory.id} was retired already ({memory.status}); there is nothing to reject."
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.extraction import ReadQuery
 from onrecord.errors import Fault, Forbidden, VersionConflict, invalid
@@ -15,6 +15,7 @@ from onrecord.model.collections import Home
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.edits import EDITS, Edit
 from onrecord.model.embedding import embedded_text
+from onrecord.model.findings import TurnedDown
 from onrecord.model.limits import Confidence, Dimension, Kind, Status, Unknown
 from onrecord.model.memory import Memory, changed_fields, pinned_to
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
@@ -23,10 +24,10 @@ from onrecord.model.tiers import written
 from onrecord.model.unset import UNSET, Unset, given
 from onrecord.operation import Call, operation
 from onrecord.remember.check import given_values
-from onrecord.remember.embed import TOO_LONG, takes_long, told_later
+from onrecord.remember.embed import TOO_LONG, deferred, takes_long
 from onrecord.remember.propose import Proposer, propose_revision
 from onrecord.remember.refer import has_catalog, read_ahead, referred
-from onrecord.remember.save import asks_to_be_told, refuse_edits, refuse_retired, with_derived
+from onrecord.remember.save import asks_to_be_injected, refuse_edits, refuse_retired, with_derived
 from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.records import Writing
 from onrecord.text import cut_ahead
@@ -79,6 +80,11 @@ class Revise(Request):
         "Things that the catalog does not know: refuse them, or keep them as given with a warning.",
         "refuse",
     )
+    what_is_new: str | None = ask(
+        OrNone(rules.REASON),
+        "If the same was proposed and rejected before: what has changed since, for the reviewer.",
+        None,
+    )
     vouch: bool = ask(rules.FLAG, "As a person: vouch for the text as if you had written it.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
@@ -90,12 +96,14 @@ class Revise(Request):
 class Revised(Answer):
     """A memory after its correction; `changed` names the changed fields, and is empty if nothing was different.
 
-    If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person.
+    If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person. If the same was
+    rejected before and nothing is new, `turned_down` says by whom and why, and `proposal` is the rejected one.
     """
 
     memory: Memory
     changed: tuple[str, ...]
     proposal: Memory | None = None
+    turned_down: tuple[TurnedDown, ...] = ()
     scrubbed: int = 0
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -125,15 +133,20 @@ def revise(call: Call, ask: Revise) -> Revised:
         warnings: tuple[str, ...] = ()
         if _refers(ask):
             after, warnings = referred(after, writing, ahead.read, ask.unknown)
+        after = _true_again(ask, before, after)
         changed = changed_fields(before, after)
         if not changed:
             same = Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
             return call.done(writing, same)
-        if writing.is_outranked(before) or asks_to_be_told(caller, before, after):
-            proposed = propose_revision(Proposer.of(call), writing, before, after)
-            told = (*warnings, proposed.told)
+        if writing.is_outranked(before) or asks_to_be_injected(caller, before, after):
+            proposed = propose_revision(Proposer.of(call, ask.what_is_new), writing, before, after)
             waits = Revised(
-                memory=before, changed=(), proposal=proposed.memory, scrubbed=scrubbed, warnings=told
+                memory=before,
+                changed=(),
+                proposal=proposed.memory,
+                turned_down=proposed.turned_down,
+                scrubbed=scrubbed,
+                warnings=(*warnings, *proposed.notes),
             )
             return call.done(writing, waits)
         if before.proposes is not None and before.proposes.change == "revise":
@@ -148,6 +161,27 @@ def revise(call: Call, ask: Revise) -> Revised:
             writing, Revised(memory=saved, changed=changed, scrubbed=scrubbed, warnings=warnings)
         )
     return replace(revised, degraded=embed_again(call, saved)) if is_new else revised
+
+
+#: Whoever changes one of these, or vouches for it, says that a memory is true now.
+_SAID: Final = frozenset({"title", "hint", "content", "entities", "query", "approved_by"})
+
+
+def _true_again(ask: Revise, before: Memory, after: Memory) -> Memory:
+    """A stale memory that is said anew, or was checked since it went stale, is active again, unless its status is given;
+    and why it was stale is told no longer.
+    """
+    if before.status != "stale" or ask.status == "stale":
+        return after
+    active = replace(after, status="active", status_reason=given(ask.status_reason, None))
+    if ask.status == "active":
+        return active
+    is_checked = not isinstance(ask.verified_at, Unset) and ask.verified_at is not None
+    if is_checked and before.place is not None:
+        is_checked = ask.verified_at >= before.place.recorded_at  # type: ignore[operator]
+    if not is_checked and not ask.vouch and _SAID.isdisjoint(changed_fields(before, after)):
+        return after
+    return active
 
 
 def _pinned(after: Memory, ask: Revise, writing: Writing) -> Memory:
@@ -167,7 +201,7 @@ def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
         return (TOO_LONG,)
     # If this fails, the job remains.
     failures = embed_batch(call.store, call.embedders.current, Home(saved.tenant), [saved]).failures
-    return tuple(told_later(reason) for reason in failures)
+    return tuple(deferred(reason) for reason in failures)
 
 
 class _Prepared(NamedTuple):

@@ -12,9 +12,9 @@ from onrecord.model.unset import Unset
 from onrecord.remember.check import given_values
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
 from onrecord.remember.placement import Placement, placement_faults
-from onrecord.remember.propose import Proposer, propose_revision, proposed_fields, told_of
+from onrecord.remember.propose import Proposer, proposal_note, propose_revision, proposed_fields
 from onrecord.remember.tag import with_tags
-from onrecord.remember.turned_down import look_back
+from onrecord.remember.turned_down import look_back, look_back_at
 from onrecord.store.ports.records import Writing
 
 if TYPE_CHECKING:
@@ -31,18 +31,21 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     if not isinstance(draft.ask.edits, Unset):
         refuse_edits(before)
     after = merged(before, draft)
+    draft = look_back_at(draft, writing, before)
     if after == before:
         return replace(draft, memory=before, outcome="unchanged")
     waits = draft.ask.review and before.status != "pending"
-    if waits or writing.is_outranked(before) or asks_to_be_told(draft.caller, before, after):
+    if waits or writing.is_outranked(before) or asks_to_be_injected(draft.caller, before, after):
         fields = proposed_fields(before, after)
         draft = look_back(draft, writing, after, Proposal(change="revise", of=(before.id,), fields=fields))
         if draft.outcome == "turned_down":
             return draft
         by = Proposer.of_draft(draft, tools, embeds=False)
         proposed = propose_revision(by, writing, before, after)
-        warnings = (*draft.warnings, proposed.told)
-        return replace(draft, memory=proposed.memory, outcome="proposed", warnings=warnings)
+        draft = replace(draft, memory=proposed.memory, warnings=(*draft.warnings, *proposed.notes))
+        if proposed.turned_down:
+            return replace(draft, outcome="turned_down", turned_down=proposed.turned_down)
+        return replace(draft, outcome="proposed")
     after = replace(after, updated_at=max(draft.now, before.updated_at))
     saved = writing.replace(before, after, draft.change("remember"))
     return replace(draft, memory=saved, outcome="updated")
@@ -60,14 +63,14 @@ def _added(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
         proposal = replace(new.proposes, what_is_new=draft.what_is_new)
         saved = writing.add(replace(new, proposes=proposal), draft.change("remember"))
         outcome: Outcome = "proposed" if proposal.of else "created"
-        told = told_of(saved, is_trial=draft.ask.dry_run)
+        told = proposal_note(saved, is_trial=draft.ask.dry_run)
         return replace(draft, memory=saved, outcome=outcome, warnings=(*draft.warnings, told))
     if not new.always_inject or caller.actor == "person":
         return replace(draft, memory=writing.add(new, draft.change("remember")))
     saved = writing.add(replace(new, always_inject=False), draft.change("remember"))
     by = Proposer.of_draft(draft, tools, embeds=tools.embedder is not None)
     proposed = propose_revision(by, writing, saved, replace(saved, always_inject=True))
-    return replace(draft, memory=saved, warnings=(*draft.warnings, proposed.told))
+    return replace(draft, memory=saved, warnings=(*draft.warnings, *proposed.notes))
 
 
 def merged(before: Memory, draft: SaveDraft) -> Memory:
@@ -124,7 +127,7 @@ def with_derived(before: Memory, after: Memory, given: set[str]) -> Memory:
     return after
 
 
-def asks_to_be_told(caller: Caller, before: Memory, after: Memory) -> bool:
+def asks_to_be_injected(caller: Caller, before: Memory, after: Memory) -> bool:
     """Whether someone other than a person marks an active memory to be given without asking."""
     asked = after.always_inject and not before.always_inject
     return asked and caller.actor != "person" and before.status != "pending"

@@ -1,6 +1,6 @@
 """WHAT must never be stored? Secrets, which are taken out of every text field before anything else sees them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
@@ -74,6 +74,11 @@ def scrub_memory(memory: Memory) -> tuple[Memory, int]:
 def scrub_reason(reason: str | None) -> str | None:
     """Why something was ended or approved, without secrets."""
     return _Cleaner().text(reason, REASON_CHARACTERS)
+
+
+def scrub_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Edits without secrets."""
+    return _Cleaner().edits(tuple(edits)) or ()
 
 
 def _texts_of(memory: Memory) -> list[str]:

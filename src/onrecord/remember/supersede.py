@@ -1,14 +1,23 @@
 """WHAT stops being true with it? The memories that a save supersedes are retired in the same transaction."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from onrecord.errors import Conflict, HigherTier, invalid, no_memory
+from onrecord.model.limits import NEIGHBOUR_LIMIT
 from onrecord.model.memory import Change, Memory, Proposal
 from onrecord.model.tiers import WORDS
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.remember.scrub import scrub_reason
+from onrecord.store.ports.filters import RelationWalk
 from onrecord.store.ports.records import Writing
+
+#: The change that ends what waited and is proposed anew; it is not brought back.
+_REPEAT: Final = "repeat"
+#: The fields that the end of a memory changes.
+_ENDED: Final = ("status", "status_reason", "valid_to", "proposes")
 
 
 def defer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
@@ -31,6 +40,7 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
     """Retire the superseded memories. One id that cannot be superseded fails the whole save. A save that waits ends
     nothing yet.
     """
+    draft = _end_repeated(draft, writing)
     new = draft.ready
     olds = [writing.named(id, ends=True) for id in draft.supersedes]
     if any(old.id == new.id for old in olds):
@@ -48,13 +58,42 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
         return draft
     for old in olds:
         end_by(writing, new, old, draft.change("supersede"))
-    return replace(draft, superseded=tuple(old.id for old in olds))
+    return replace(draft, superseded=(*draft.superseded, *(old.id for old in olds)))
+
+
+def _end_repeated(draft: SaveDraft, writing: Writing) -> SaveDraft:
+    """End what waited and is proposed anew in almost the same words: one of them is to be reviewed, not all. That stays so
+    if this one is turned down.
+    """
+    for id in draft.repeats:
+        end_by(writing, draft.ready, writing.named(id, ends=True), draft.change(_REPEAT))
+    return replace(draft, superseded=(*draft.superseded, *draft.repeats))
 
 
 def end_by(writing: Writing, new: Memory, old: Memory, change: Change, how: str = "") -> None:
     """Retire a memory that another one replaces; `how` is added to the reason."""
     writing.relate(new, "supersedes", old, change)
     end(writing, old, "superseded", new.valid_from, superseded_by(new) + how, change)
+
+
+def brought_back(writing: Writing, new: Memory, change: Change) -> Iterator[Memory]:
+    """What a memory superseded, as it was before, now that this no longer counts; what was forgotten since stays
+    forgotten, and what has changed since stays as it is.
+    """
+    walk = RelationWalk(new.id, relations=("supersedes",), direction="out", limit=NEIGHBOUR_LIMIT)
+    for edge in writing.relations.around(new, walk):
+        old = writing.reviewable(edge.memory.id)
+        # Its references may have changed since it ended.
+        versions = writing.versions(old.id)
+        earlier = [each.memory for each in versions if each.memory.is_live]
+        if any(each.change == _REPEAT for each in versions):
+            continue
+        if earlier and old.status_reason == superseded_by(new):
+            before = {name: getattr(earlier[-1], name) for name in _ENDED}
+            writing.unrelate(new, "supersedes", old, change)
+            yield writing.replace(
+                old, replace(old, **before, updated_at=max(change.at, old.updated_at)), change
+            )
 
 
 def superseded_by(new: Memory) -> str:

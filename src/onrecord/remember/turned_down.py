@@ -1,18 +1,18 @@
-"""WAS it turned down before? A proposal like a rejected one is told who rejected it, when and why; the very same waits
+"""WAS it rejected before? The answer to a proposal like a rejected one says who rejected it, when and why; the same one waits
 again only if it says what is new.
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from onrecord.model.findings import TurnedDown
 from onrecord.model.limits import DIGITS_OF_LIKENESS
-from onrecord.model.memory import Memory, Proposal
+from onrecord.model.memory import Memory, Proposal, Version
 from onrecord.remember.alike import is_about_the_same, says_the_same
 from onrecord.remember.draft import SaveDraft
 from onrecord.store.ports.records import Alike, Writing
 
-_MOST_TOLD: Final = 5
+_MOST_LISTED: Final = 5
 #: The fields whose words are compared; of the others the values are.
 _TEXTS: Final = frozenset({"title", "hint", "content"})
 
@@ -24,12 +24,74 @@ def look_back(draft: SaveDraft, writing: Writing, wanted: Memory, proposal: Prop
     told = sorted(
         (_told(wanted, proposal, each) for each in known.values() if _is_a_text(each.memory)),
         key=lambda each: (not each.is_same, -each.likeness),
-    )[:_MOST_TOLD]
+    )[:_MOST_LISTED]
     draft = replace(draft, turned_down=tuple(told))
     if not told or not told[0].is_same or draft.what_is_new is not None:
-        return replace(draft, warnings=(*draft.warnings, *map(_like_it, told)))
-    warnings = (*draft.warnings, _not_again(told[0]))
+        return replace(draft, warnings=(*draft.warnings, *map(like_it, told)))
+    warnings = (*draft.warnings, not_again(told[0]))
     return replace(draft, memory=known[told[0].id].memory, outcome="turned_down", warnings=warnings)
+
+
+def look_back_at(draft: SaveDraft, writing: Writing, waiting: Memory) -> SaveDraft:
+    """Tell why it was rolled back, if what a save repeats waits for review again after that."""
+    if waiting.status != "pending" or waiting.status_reason is None:
+        return draft
+    last = next((each for each in reversed(writing.versions(waiting.id)) if each.change == "roll_back"), None)
+    if last is None:
+        return draft
+    told = _as_same(waiting, last)
+    warning = f"#{waiting.id} waits for review again: {' '.join(waiting.status_reason.split())}"
+    return replace(draft, turned_down=(told,), warnings=(*draft.warnings, warning))
+
+
+class RejectedBefore(NamedTuple):
+    """A rejected proposal, and what is told of it."""
+
+    memory: Memory
+    told: TurnedDown
+
+
+def rejected_before(writing: Writing, target: Memory, wanted: Memory) -> RejectedBefore | None:
+    """The last rejected proposal to change a memory in this way; first of all one to do the very same, while the memory
+    says what it said then.
+    """
+    assert wanted.proposes is not None
+    found = []
+    for old in reversed(writing.proposals(target.id, gone=True)):
+        alike = old.proposes is not None and old.proposes.change == wanted.proposes.change
+        last = _rejection(writing, old) if alike and not old.is_live else None
+        if last is not None:
+            told = replace(_as_same(old, last), is_same=_does_the_same(writing, target, wanted, old))
+            found.append(RejectedBefore(old, told))
+    return next((each for each in found if each.told.is_same), found[0] if found else None)
+
+
+def _rejection(writing: Writing, ended: Memory) -> Version | None:
+    return next((each for each in reversed(writing.versions(ended.id)) if each.change == "reject"), None)
+
+
+def _does_the_same(writing: Writing, target: Memory, wanted: Memory, old: Memory) -> bool:
+    new, then = wanted.proposes, old.proposes
+    assert new is not None
+    assert then is not None
+    if (new.change, new.of, set(new.fields), new.at) != (then.change, then.of, set(then.fields), then.at):
+        return False
+    if any(getattr(wanted, name) != getattr(old, name) for name in new.fields):
+        return False
+    said = next((each for each in writing.versions(target.id) if each.number == then.versions[0]), None)
+    return said is not None and said.memory.content == target.content
+
+
+def _as_same(memory: Memory, last: Version) -> TurnedDown:
+    return TurnedDown(
+        id=memory.id,
+        title=memory.title,
+        likeness=1.0,
+        by=last.by,
+        at=last.at,
+        reason=memory.status_reason,
+        is_same=True,
+    )
 
 
 def _told(wanted: Memory, proposal: Proposal, old: Alike) -> TurnedDown:
@@ -68,10 +130,10 @@ def _who(each: TurnedDown) -> str:
     return f"rejected by {each.by} on {each.at:%Y-%m-%d}{reason}."
 
 
-def _like_it(each: TurnedDown) -> str:
+def like_it(each: TurnedDown) -> str:
     how = "The same as" if each.is_same else "Like"
     return f"{how} #{each.id}, {_who(each)}"
 
 
-def _not_again(each: TurnedDown) -> str:
+def not_again(each: TurnedDown) -> str:
     return f"Not proposed again: the same as #{each.id}, {_who(each)} To propose it all the same, say what_is_new."

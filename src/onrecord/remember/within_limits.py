@@ -1,4 +1,4 @@
-"""MAY they save so much? Caps of unattended runs and quotas of keys, counted in the transaction that saves."""
+"""MAY the caller save so much? Limits of unattended runs and quotas of keys, counted in the transaction that saves."""
 
 from onrecord.errors import SaveLimit
 from onrecord.model.caller import Caller

@@ -5,14 +5,16 @@ stands there now. Then the target writes the values, each only if the old one st
 written, and `settling.py` ends it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from onrecord.catalog.targets import Moved
 from onrecord.errors import Conflict
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.changesets import Changeset
+from onrecord.model.edits import EDITS, Edit
 from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.operation import Call, operation
@@ -36,15 +38,22 @@ class Apply(Request):
         "Only these proposals; left out, all that are approved.",
         (),
     )
+    edits: Sequence[Edit | Mapping[str, Any]] = ask(
+        EDITS,
+        "Write these changes in place of what the proposals say; without memories, from no proposal. Whoever applies them "
+        "approves them.",
+        (),
+    )
     mark: str | None = ask(MAYBE_NAME, "The mark of the plan to apply; fail if it has changed since.", None)
     reason: str | None = ask(OrNone(rules.REASON), "Why.", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied(Answer):
-    """A changeset that is applied: roll it back by its id."""
+    """A changeset that is applied: roll it back by its id. `left` counts approved proposals for which there was no room."""
 
     changeset: Changeset
+    left: int = 0
 
 
 @operation("write", "memory.review", "POST /changesets")
@@ -54,26 +63,26 @@ def apply(call: Call, ask: Apply) -> Applied:
     embeds = call.embedders.current is not None
     settle_changesets(call.store, call.now, embeds=embeds, tenant=call.caller.tenant)
     target = target_of(call)
-    draft = drafted(call, target, ask.entity, ask.memories)
+    draft = drafted(call, target, ask.entity, ask.memories, cast(Sequence[Edit], ask.edits))
     _refuse(draft, ask)
     begun = _begun(call, ask, draft, target.name)
     try:
         target.write(begun, to_write(begun))
         with call.writing() as writing:
-            return _told(call, writing, applied(writing, begun, call.change("apply")))
+            return _told(call, writing, applied(writing, begun, call.change("apply")), draft.left)
     except (Moved, Conflict) as problem:
         ended = take_back(call.store, call.caller, call.now, target, begun, str(problem))
         if ended.state == "applied":
             # Whoever settles what was left took us to be gone, and finished it.
             with call.writing() as writing:
-                return _told(call, writing, ended)
+                return _told(call, writing, ended, draft.left)
         raise Conflict(
             f"Nothing was applied: {str(problem).rstrip('.')}. Changeset {begun.id} says what was tried; plan again."
         ) from problem
 
 
-def _told(call: Call, writing: Writing, done: Changeset) -> Applied:
-    answer = Applied(changeset=seen_by(call.caller, done, set(done.memories)))
+def _told(call: Call, writing: Writing, done: Changeset, left: int) -> Applied:
+    answer = Applied(changeset=seen_by(call.caller, done, set(done.memories)), left=left)
     call.done(writing, answer)
     return answer
 

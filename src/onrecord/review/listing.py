@@ -1,6 +1,7 @@
 """WHICH changesets are there? Pages of them, by entity and state."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from onrecord.catalog.editing import root_of
 from onrecord.catalog.resolution import resolve_leniently
@@ -8,6 +9,7 @@ from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.answer import Answer
 from onrecord.model.changesets import Changeset
 from onrecord.operation import Call, operation
+from onrecord.recall.background import urns_of
 from onrecord.review.seeing import changeset_named, seen_by, seen_in
 from onrecord.store.ports.filters import ChangesetFilter
 from onrecord.store.ports.records import Reading
@@ -20,10 +22,11 @@ class ListChangesets(ChangesetFilter):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedChangesets(Answer):
-    """A page of changesets; `total` counts all that match."""
+    """A page of changesets; `total` counts all that match, and `urns` are those of their entities, by name."""
 
     changesets: tuple[Changeset, ...]
     total: int
+    urns: Mapping[str, str] = field(default_factory=dict)
 
 
 @operation("read", "memory.read", "GET /changesets")
@@ -33,8 +36,10 @@ def changesets(call: Call, ask: ListChangesets) -> ListedChangesets:
             page, total = [changeset_named(reading, ask.id)], 1
         else:
             page, total = reading.changesets.page(_resolved(ask, reading))
-        seen = tuple(seen_by(call.caller, each, seen_in(reading, each)) for each in page)
-    return ListedChangesets(changesets=seen, total=total)
+        seen = seen_in(reading, *page)
+        urns = urns_of({each.entity for each in page}, reading)
+    told = tuple(seen_by(call.caller, each, seen) for each in page)
+    return ListedChangesets(changesets=told, total=total, urns=urns)
 
 
 def _resolved(ask: ListChangesets, reading: Reading) -> ListChangesets:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.amendments import amendments_of, said_anew
 from onrecord.catalog.editing import names_inside, root_of
@@ -16,6 +16,7 @@ from onrecord.catalog.targets.amendments import AmendmentsTarget
 from onrecord.errors import NotFound, invalid
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
+from onrecord.model.caller import Caller
 from onrecord.model.changesets import FieldChange
 from onrecord.model.edits import Cell, Edit, same_value
 from onrecord.model.limits import APPLIED_AT_ONCE, STATUSES
@@ -24,8 +25,11 @@ from onrecord.model.request import Request, ask
 from onrecord.model.rules import ListOf
 from onrecord.model.wire import to_json
 from onrecord.operation import Call, operation
+from onrecord.remember.scrub import scrub_edits
 from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.records import Reading
+
+_PAGE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +69,16 @@ class SaidAnew(Answer):
 class Planned(Answer):
     """What would be applied. `mark` stands for exactly this: apply with it fails if something has changed since.
 
-    `said_anew` lists what was promoted before, where the source says something new: propose what is right now, or roll
-    the changeset back.
+    `said_anew` lists what was promoted before, where the source says something new: propose what is right now, which may
+    be the same, or roll the changeset back.
     """
 
     entity: str
     target: str
     memories: tuple[str, ...]
     changes: tuple[PlannedChange, ...]
+    #: Approved proposals that are not in it: so many are applied at once, the oldest first.
+    left: int = 0
     said_anew: tuple[SaidAnew, ...] = ()
     mark: str
 
@@ -84,6 +90,7 @@ class Drafted:
     entity: str
     proposals: tuple[Memory, ...]
     changes: tuple[FieldChange, ...]
+    left: int
 
     @property
     def mark(self) -> str:
@@ -111,6 +118,7 @@ def plan(call: Call, ask: Plan) -> Planned:
             )
             for each in draft.changes
         ),
+        left=draft.left,
         said_anew=anew,
         mark=draft.mark,
     )
@@ -121,20 +129,52 @@ def target_of(call: Call) -> Target:
     return AmendmentsTarget(call.store, call.caller, call.now, embeds=call.embedders.current is not None)
 
 
-def drafted(call: Call, target: Target, entity: str, memories: Sequence[str]) -> Drafted:
-    """The changes that approved proposals make to an entity and its parts; a `note` says what stands in the way of one."""
+def drafted(
+    call: Call, target: Target, entity: str, memories: Sequence[str], own: Sequence[Edit] = ()
+) -> Drafted:
+    """The changes that approved proposals make to an entity and its parts; a `note` says what stands in the way of one.
+
+    With edits of the caller's `own`, these and no others, whatever the proposals say.
+    """
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
         root = root_of(resolve(entity, lookup).canonical)
-        proposals = _named(memories, reading) if memories else _approved(root, reading)
-        edits = [(each, _resolved(edit, lookup)) for each in proposals for edit in each.edits or ()]
+        left = 0
+        if memories:
+            proposals = _named(memories, reading)
+        elif own:
+            proposals = []
+        else:
+            proposals, left = _approved(root, reading, lookup)
+        edits = _sourced(call.caller, own, proposals, lookup)
     standing = target.read({edit.cell for _, edit in edits})
     changes: dict[Cell, FieldChange] = {}
-    for proposal, edit in edits:
-        change = _change(proposal, edit, standing, root)
+    for source, edit in edits:
+        change = _change(source, edit, standing, root)
         known = changes.get(edit.cell)
         changes[edit.cell] = change if known is None else _joined(known, change)
-    return Drafted(entity=root, proposals=tuple(proposals), changes=tuple(changes.values()))
+    return Drafted(entity=root, proposals=tuple(proposals), changes=tuple(changes.values()), left=left)
+
+
+class _Source(NamedTuple):
+    """Where a change comes from: the proposals, and who approved it."""
+
+    memories: tuple[str, ...]
+    approved_by: str | None
+
+
+def _sourced(
+    caller: Caller, own: Sequence[Edit], proposals: Sequence[Memory], lookup: StoredCatalog
+) -> list[tuple[_Source, Edit]]:
+    """Each edit and where it comes from: its proposal, or whoever gives edits of their own."""
+    if own:
+        source = _Source(tuple(each.id for each in proposals), caller.user)
+        return [(source, _resolved(each, lookup)) for each in scrub_edits(own)]
+    return [
+        (_Source((each.id,), each.approved_by), _resolved(edit, lookup))
+        for each in proposals
+        for edit in each.edits or ()
+    ]
 
 
 def is_approved(memory: Memory) -> bool:
@@ -148,17 +188,26 @@ def is_approved(memory: Memory) -> bool:
     )
 
 
-def _approved(root: str, reading: Reading) -> list[Memory]:
+def _approved(root: str, reading: Reading, lookup: StoredCatalog) -> tuple[list[Memory], int]:
+    """The approved proposals that edit an entity or its parts, as many as are applied at once, and how many are left."""
     wanted = MemoryFilter(
         entities=names_inside(root, reading),
         proposal="approved",
         statuses=STATUSES,
         order="created",
-        limit=APPLIED_AT_ONCE,
+        limit=_PAGE,
     )
-    found, _ = reading.browse(wanted)
-    # The oldest first, as they were proposed.
-    return [each for each in reversed(found) if each.edits]
+    found, after = reading.browse(wanted)
+    while after is not None:
+        page, after = reading.browse(replace(wanted, after=after))
+        found += page
+    # The oldest first, as they were proposed. To refer to something is not to edit it.
+    edits = [each for each in reversed(found) if _edits_inside(root, each, lookup)]
+    return edits[:APPLIED_AT_ONCE], len(edits[APPLIED_AT_ONCE:])
+
+
+def _edits_inside(root: str, memory: Memory, lookup: StoredCatalog) -> bool:
+    return any(root_of(_resolved(edit, lookup).entity) == root for edit in memory.edits or ())
 
 
 def _named(ids: Sequence[str], reading: Reading) -> list[Memory]:
@@ -179,15 +228,17 @@ def _resolved(edit: Edit, lookup: StoredCatalog) -> Edit:
         return edit
 
 
-def _change(proposal: Memory, edit: Edit, standing: Mapping[Cell, Any], root: str) -> FieldChange:
+def _change(source: _Source, edit: Edit, standing: Mapping[Cell, Any], root: str) -> FieldChange:
     known = standing.get(edit.cell)
     change = FieldChange(
         edit=edit,
         before=known and known.value,
         after=edit.after,
-        memories=(proposal.id,),
-        approved_by=proposal.approved_by,
+        memories=source.memories,
+        approved_by=source.approved_by,
         under=known and known.under,
+        # To agree again with what was promoted is to have seen what the source says now.
+        renews=known is not None and known.is_anew and same_value(known.value, edit.after),
     )
     return replace(change, note=_conflict(change, known is not None, root))
 
@@ -208,6 +259,8 @@ def _joined(known: FieldChange, more: FieldChange) -> FieldChange:
     both = replace(known, memories=tuple(dict.fromkeys((*known.memories, *more.memories))))
     if same_value(known.after, more.after):
         return replace(both, note=known.note or more.note)
+    if known.memories == more.memories:
+        return replace(both, note="two changes of it differ: leave one out")
     return replace(
         both, note=f"proposals {' and '.join(both.memories)} differ: reject one, or name the other"
     )

@@ -5,16 +5,23 @@ from typing import Final
 
 from onrecord.catalog.targets import Target
 from onrecord.errors import Conflict
-from onrecord.model import rules
+from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.changesets import Changeset
+from onrecord.model.limits import AfterRollBack
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.operation import Call, operation
 from onrecord.remember.scrub import scrub_reason
 from onrecord.review.planning import target_of
 from onrecord.review.seeing import changeset_named, require_person, seen_by, seen_in
-from onrecord.review.settling import restored, rolled_back, settle_changesets, with_every_right
+from onrecord.review.settling import (
+    restored,
+    return_proposals,
+    rolled_back,
+    settle_changesets,
+    with_every_right,
+)
 
 #: What is being done to a changeset in each of its states that pass.
 _UNDER_WAY: Final = {"applying": "applied", "taking_back": "taken back", "rolling_back": "rolled back"}
@@ -22,13 +29,18 @@ _UNDER_WAY: Final = {"applying": "applied", "taking_back": "taken back", "rollin
 
 @dataclass(frozen=True, slots=True)
 class RollBack(Request):
-    """Take back what a changeset wrote, also one that failed halfway; its proposals are archived and stay readable.
+    """Take back what a changeset wrote, also one that failed halfway; its proposals wait for review again.
 
     A value that someone has changed since stays as it is, and the answer names it.
     """
 
     id: str = ask(rules.ID, "The changeset.", positional=True)
     reason: str | None = ask(OrNone(rules.REASON), "Why.", None)
+    then: AfterRollBack = ask(
+        rules.Choice(limits.AFTER_ROLL_BACK),
+        "What becomes of its proposals: review lets them wait for review again, archive ends them; they stay readable.",
+        "review",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +65,7 @@ def roll_back(call: Call, ask: RollBack) -> RolledBack:
     begun = _begun(call, ask)
     changes = restored(target, begun)
     with replace(call, caller=with_every_right(call.caller)).writing() as writing:
-        done = rolled_back(writing, begun, changes, call.change("roll_back"))
+        done = rolled_back(writing, begun, changes, call.now)
         kept = tuple(each.note for each in done.changes if each.note is not None)
         told = RolledBack(changeset=seen_by(call.caller, done, seen), kept=kept)
         return call.done(writing, told)
@@ -70,8 +82,10 @@ def _refuse_covered(target: Target, changeset: Changeset) -> None:
 
 
 def _begun(call: Call, ask: RollBack) -> Changeset:
-    """The first transaction: from here on the changeset is being rolled back."""
-    with call.writing() as writing:
+    """The first transaction: from here on the changeset is being rolled back, and its proposals are applied no longer.
+    Whoever finishes it need not know what was to become of them.
+    """
+    with replace(call, caller=with_every_right(call.caller)).writing() as writing:
         changeset = changeset_named(writing, ask.id)
         if changeset.state == "rolled_back":
             raise Conflict(f"Changeset {changeset.id} has already been rolled back.")
@@ -82,13 +96,13 @@ def _begun(call: Call, ask: RollBack) -> Changeset:
         if not any(each.written for each in changeset.changes) and changeset.state == "failed":
             raise Conflict(f"Changeset {changeset.id} failed and nothing of it is left to roll back.")
         writing.note("roll_back", changeset.entity)
-        return writing.changesets.replace(
-            replace(
-                changeset,
-                state="rolling_back",
-                updated_at=call.now,
-                ended_by=call.caller.user,
-                ended_at=call.now,
-                ended_reason=scrub_reason(ask.reason),
-            )
+        begun = replace(
+            changeset,
+            state="rolling_back",
+            updated_at=call.now,
+            ended_by=call.caller.user,
+            ended_at=call.now,
+            ended_reason=scrub_reason(ask.reason),
         )
+        return_proposals(writing, begun, ask.then, call.change("roll_back"))
+        return writing.changesets.replace(begun)

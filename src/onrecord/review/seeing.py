@@ -20,18 +20,20 @@ def changeset_named(reading: Reading, id: str) -> Changeset:
     return found
 
 
-def seen_in(reading: Reading, changeset: Changeset) -> Set[str]:
-    """The proposals of a changeset that the caller sees."""
-    return {id for id in changeset.memories if reading.memory(id) is not None}
+def seen_in(reading: Reading, *changesets: Changeset) -> Set[str]:
+    """The proposals of changesets that the caller sees; how many others there are costs nothing."""
+    return reading.seen([id for each in changesets for id in each.memories])
 
 
 def seen_by(caller: Caller, changeset: Changeset, seen: Set[str]) -> Changeset:
     """A changeset without what a caller who sees these of its proposals may not see of it."""
     changes = tuple(_seen_changes(caller, changeset, seen))
     memories = tuple(id for id in changeset.memories if id in seen)
-    # Why it failed names values, so it is for those who see all of them.
-    why = changeset.ended_reason if len(changes) == len(changeset.changes) else None
-    return replace(changeset, changes=changes, memories=memories, ended_reason=why)
+    told = replace(changeset, changes=changes, memories=memories)
+    if len(changes) == len(changeset.changes):
+        return told
+    # Why it was applied speaks of values, and why it failed names them: both are for those who see all of them.
+    return replace(told, reason=None, ended_reason=None)
 
 
 def _seen_changes(caller: Caller, changeset: Changeset, seen: Set[str]) -> Iterator[FieldChange]:

@@ -11,9 +11,9 @@ from onrecord.errors import Conflict
 from onrecord.model.caller import Caller
 from onrecord.model.changesets import Changeset, FieldChange
 from onrecord.model.edits import same_value
-from onrecord.model.limits import GLOBAL_TENANT, REASON_CHARACTERS, TENANT_PERMISSIONS
-from onrecord.model.memory import Change, Memory
-from onrecord.remember.supersede import end
+from onrecord.model.limits import GLOBAL_TENANT, REASON_CHARACTERS, TENANT_PERMISSIONS, AfterRollBack
+from onrecord.model.memory import Change, Memory, Proposal
+from onrecord.remember.supersede import brought_back, end
 from onrecord.review.planning import is_approved
 from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import Store
@@ -63,12 +63,12 @@ def _acting(tenant: str, user: str) -> Caller:
 
 
 def changes_something(change: FieldChange) -> bool:
-    return not same_value(change.before, change.after)
+    return change.renews or not same_value(change.before, change.after)
 
 
 def to_write(changeset: Changeset) -> tuple[FieldChange, ...]:
-    """The changes of a changeset that change something."""
-    return tuple(filter(changes_something, changeset.changes))
+    """The changes of a changeset that change something, or did."""
+    return tuple(each for each in changeset.changes if each.written or changes_something(each))
 
 
 def _is_whole(target: Target, changeset: Changeset) -> bool:
@@ -140,25 +140,52 @@ def restored(target: Target, changeset: Changeset) -> tuple[FieldChange, ...]:
 def finish_roll_back(
     store: Store, caller: Caller, now: datetime, target: Target, changeset: Changeset
 ) -> Changeset:
-    """Put back every value that still stands, then end the changeset and its proposals."""
+    """Put back every value that still stands, then end the changeset."""
     changes = restored(target, changeset)
     with store.writing(with_every_right(caller), now) as writing:
-        return rolled_back(writing, changeset, changes, Change("roll_back", caller.user, caller.actor, now))
+        return rolled_back(writing, changeset, changes, now)
 
 
 def rolled_back(
-    writing: Writing, changeset: Changeset, changes: Sequence[FieldChange], change: Change
+    writing: Writing, changeset: Changeset, changes: Sequence[FieldChange], now: datetime
 ) -> Changeset:
-    """The changeset, rolled back; proposals that it applied end with it."""
+    """The changeset, rolled back."""
     held = writing.changesets.one(changeset.id)
     if held is None or held.state != "rolling_back":
         return held or changeset
-    reason = f"rolled back by {change.by}" + (f": {held.ended_reason}" if held.ended_reason else "")
+    return writing.changesets.replace(
+        replace(held, state="rolled_back", changes=tuple(changes), updated_at=now)
+    )
+
+
+def return_proposals(writing: Writing, changeset: Changeset, then: AfterRollBack, change: Change) -> None:
+    """Let the proposals that a changeset applied wait for review again, or archive them. What their approval superseded
+    counts again.
+    """
+    why = f": {changeset.ended_reason}" if changeset.ended_reason else ""
+    reason = f"rolled back by {change.by}{why}"[:REASON_CHARACTERS]
     for each in _proposals(writing, changeset):
-        if each.is_live and each.changeset == changeset.id:
-            end(writing, each, "archived", change.at, reason[:REASON_CHARACTERS], change)
-    ended = replace(held, state="rolled_back", changes=tuple(changes), updated_at=change.at)
-    return writing.changesets.replace(ended)
+        if not each.is_live or each.changeset != changeset.id:
+            continue
+        olds = tuple(brought_back(writing, each, change))
+        if then == "archive":
+            end(writing, each, "archived", change.at, reason, change)
+        else:
+            writing.replace(each, _waiting_again(each, olds, reason, change.at), change)
+
+
+def _waiting_again(memory: Memory, olds: Sequence[Memory], reason: str, now: datetime) -> Memory:
+    ids, versions = tuple(each.id for each in olds), tuple(each.version for each in olds)
+    return replace(
+        memory,
+        status="pending",
+        status_reason=reason,
+        proposes=Proposal(change="supersede" if olds else "save", of=ids, versions=versions),
+        approved_by=None,
+        approved_at=None,
+        changeset=None,
+        updated_at=max(now, memory.updated_at),
+    )
 
 
 def _proposals(writing: Writing, changeset: Changeset) -> list[Memory]:

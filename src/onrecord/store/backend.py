@@ -36,6 +36,9 @@ class Backend(Protocol):
         nothing.
         """
 
+    def is_gone(self) -> bool:
+        """Whether the files of an opened store were deleted or replaced since this was first asked."""
+
     def reading(self) -> AbstractContextManager[Connection]:
         """A transaction that cannot write and takes no lock that a writer waits for."""
 

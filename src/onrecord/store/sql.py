@@ -23,6 +23,7 @@ from onrecord.store.ports.jobs import Job
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import refuse_absence
 from onrecord.store.records import erasing, queue
+from onrecord.store.records.facts import fact, keep_fact
 from onrecord.store.records.ledger import SqlLedger, sweep_audit
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.writing import SqlWriting
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 Begun = TypeVar("Begun")
 #: How often to try again if the tenant was erased meanwhile and has a new number.
 _ATTEMPTS: Final = 5
+#: The fact until when the watcher has looked.
+_WATCHED: Final = "watched"
 
 
 class SqlStore:
@@ -179,6 +182,9 @@ class SqlStore:
         with self._begin() as connection:
             yield queue.JobQueue(connection, self._backend, queue.WHOLE_STORE)
 
+    def is_gone(self) -> bool:
+        return self._backend.is_gone()
+
     def has_due(self, names: Sequence[str], now: datetime) -> bool:
         with self._explained(), self._backend.reading() as connection:
             return bool(queue.due_homes(connection, now, names))
@@ -203,6 +209,15 @@ class SqlStore:
             swept += some
             if not some:
                 return swept
+
+    def watched(self) -> datetime | None:
+        with self._explained(), self._backend.reading() as connection:
+            told = fact(connection, _WATCHED)
+        return None if told is None else datetime.fromisoformat(told)
+
+    def note_watched(self, until: datetime) -> None:
+        with self._begin() as connection:
+            keep_fact(connection, self._backend, _WATCHED, until.isoformat())
 
     def problems(self, home: Home) -> Iterator[Problem]:
         from onrecord.store.records.examination import Examination
@@ -274,7 +289,7 @@ class SqlStore:
             raise
         except IntegrityError as error:
             raise StoreUnavailable(
-                f"{self.location} contradicts itself ({error.orig}); nothing was changed. "
+                f"{self.location} holds rows that contradict each other ({error.orig}); nothing was changed. "
                 "Run `onrecord doctor`; if it finds nothing, this is a fault of OnRecord: please report it."
             ) from error
         # The driver raises UnicodeDecodeError if a name in a damaged file is not UTF-8.

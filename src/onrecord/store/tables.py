@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.engine import Dialect
@@ -190,6 +191,7 @@ memories = Table(
     PrimaryKeyConstraint("tenant", "collection", "row", name="memories_key"),
     UniqueConstraint("tenant", "collection", "id", name="memories_id"),
     Index("memories_newest", "tenant", "collection", "updated_at", "row"),
+    Index("memories_created", "tenant", "collection", "created_at", "row"),
     Index("memories_recorded", "tenant", "collection", "recorded_at"),
     Index("memories_content", "tenant", "collection", "content_hash"),
     Index(
@@ -499,6 +501,8 @@ conversations = Table(
     Column("title", Text),
     Column("created_at", TimestampColumn, nullable=False),
     Column("created_by", Text, nullable=False),
+    # SQLite adds a column that is never empty only with a value for the rows that are there.
+    Column("numbered", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("tenant", "row", name="conversations_key"),
     UniqueConstraint("tenant", "created_by", "id", name="conversations_begun"),
     Index("conversations_named", "tenant", "id"),

@@ -106,17 +106,17 @@ class View:
         return (self._state[0] if self._changes is None else self._changes) or 0
 
     @property
-    def _seen(self) -> "Seen":
+    def _seen(self) -> "VisibleCounts":
         return self._state[1]
 
     @cached_property
-    def _state(self) -> tuple[int | None, "Seen"]:
+    def _state(self) -> tuple[int | None, "VisibleCounts"]:
         """The counters of the home. They are asked for when first needed: nearly every save can do without, and so can
         whoever looks up names.
         """
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
         found = self.address.number is not None and self.fetch(_state(self.visibility))
-        return (found[0][0], Seen(*found[0][1:])) if found else (None, Seen())
+        return (found[0][0], VisibleCounts(*found[0][1:])) if found else (None, VisibleCounts())
 
     @cached_property
     def has_references(self) -> bool:
@@ -188,7 +188,7 @@ def key_of(memory: Memory) -> tuple[int, int]:
     return memory.place.tenant, memory.place.row
 
 
-class Seen(NamedTuple):
+class VisibleCounts(NamedTuple):
     """The counts of the records that a caller sees."""
 
     documents: int = 0
@@ -197,12 +197,15 @@ class Seen(NamedTuple):
 
 @cache
 def _state(visibility: Visibility) -> Select[Any]:
-    """The number of changes and a `Seen`: the sums of all for who sees all, and of the audiences that are seen for others."""
+    """The number of changes and a `VisibleCounts`: the sums of all for who sees all, and of the audiences that are seen for others."""
     told = select(counters.c.changes).where(of_home(counters))
     if visibility.is_admin:
         return told.add_columns(counters.c.documents, counters.c.words)
     # PostgreSQL sums big integers to decimals.
-    sums = (cast(func.coalesce(func.sum(audience_counts.c[name]), 0), BigInteger) for name in Seen._fields)
+    sums = (
+        cast(func.coalesce(func.sum(audience_counts.c[name]), 0), BigInteger)
+        for name in VisibleCounts._fields
+    )
     seen = and_(same_home(counters, audience_counts), visible(audience_counts, visibility))
     return (
         told.add_columns(*sums)

@@ -1,1 +1,1 @@
-"""HOW do they reach us? Each surface is derived from the operations; none has logic of its own."""
+"""HOW are operations called? From a shell, over HTTP and by MCP; each surface is derived from the operations."""

@@ -16,15 +16,26 @@ from onrecord.catalog.records import record_id
 from onrecord.catalog.targets import Moved
 from onrecord.catalog.targets.amendments import AmendmentsTarget
 from onrecord.errors import Conflict, Forbidden, HigherTier, Invalid, NotFound
-from onrecord.model.changesets import Changeset, FieldChange, without_effect
+from onrecord.model.changesets import WITHOUT_CATALOG, Changeset, FieldChange, without_effect
 from onrecord.model.collections import ENTITIES
 from onrecord.model.edits import Edit
-from onrecord.model.limits import PROPOSAL_STATES
+from onrecord.model.limits import APPLIED_AT_ONCE, PROPOSAL_STATES
 from onrecord.review.settling import LEFT_AFTER, finish_apply, settle_changesets, take_back
 from onrecord.service import OnRecord
 from onrecord.store.ports.filters import ChangesetFilter
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import START, Clock, Conformance, browsed, person, recalled, told, written
+from onrecord.testing.builders import (
+    START,
+    Clock,
+    Conformance,
+    administrator,
+    browsed,
+    person,
+    recalled,
+    told,
+    written,
+)
+from onrecord.testing.heard import heard
 
 REVIEWS: Final = frozenset({"memory.read", "memory.manage", "memory.review"})
 #: What the source says of a column, unless a test says otherwise.
@@ -84,9 +95,17 @@ def states(door: OnRecord) -> dict[str, list[str]]:
         assert door.browse(proposal=state, count=True, limit=1).total == len(ids)
         assert door.tally("kind", proposal=state).total == len(ids)
         assert browsed(door, proposal=state, known_at=START + timedelta(days=99)) == ids
+        # What is told of one by itself is what the lists go by.
+        assert {told_state(door, id) for id in ids} <= {state}
     every = [id for ids in found.values() for id in ids]
     assert len(every) == len(set(every))
+    assert sorted(browsed(door, proposal="any")) == sorted(every)
     return {state: ids for state, ids in found.items() if ids}
+
+
+def told_state(door: OnRecord, id: str) -> str | None:
+    background = door.show(id, background=True).background
+    return None if background is None else background.proposal
 
 
 class Stopped(BaseException):
@@ -165,10 +184,49 @@ class ProposalConformance(_InAShop):
         clock.tick()
         shop.roll_back(changeset, reason="It is gross.")
         memory = shop.show(id).memory
+        assert (states(shop), memory.changeset) == ({"pending": [id]}, None)
+        assert (memory.approved_by, memory.status_reason) == (None, "rolled back by root: It is gross.")
+        assert browsed(shop) == [plain]
+        shop.approve(id)
+        shop.roll_back(shop.apply(ENTITY).changeset.id, reason="It is gross.", then="archive")
+        memory = shop.show(id).memory
         assert states(shop) == {"rolled_back": [id]}
         assert (memory.status, memory.status_reason) == ("archived", "rolled back by root: It is gross.")
-        assert told(shop, id) == ["remember", "approve", "apply", "roll_back"]
+        assert told(shop, id) == ["remember", *(2 * ["approve", "apply", "roll_back"])]
         assert browsed(shop) == [plain]
+
+    def test_what_was_rolled_back_waits_with_its_reason_and_says_it_when_it_is_proposed_again(
+        self, shop: OnRecord, clock: Clock
+    ) -> None:
+        old = shop.remember("The amount is gross.").memory.id
+        edits, content = [described()], "The amount is net."
+        id = shop.remember(content, edits=edits, supersedes=[old]).memory.id
+        shop.approve(id)
+        assert shop.show(old).memory.status == "superseded"
+        done = shop.apply(ENTITY).changeset.id
+        shop.roll_back(done, reason="wrong")
+        # Its approval is undone with all that it did.
+        waiting = shop.show(id).memory
+        assert (waiting.status, shop.show(old).memory.status) == ("pending", "active")
+        assert waiting.proposes is not None
+        assert (waiting.proposes.change, waiting.proposes.of) == ("supersede", (old,))
+        shop.approve(id)
+        assert shop.show(old).memory.status == "superseded"
+        other = shop.remember("It is in cents.", edits=[described("In cents.")]).memory.id
+        shop.approve(other)
+        clock.tick()
+        shop.roll_back(shop.apply(ENTITY, memories=[other]).changeset.id, reason="in euros")
+        again = shop.remember("It is in cents.", edits=[described("In cents.")])
+        [told_of] = again.turned_down
+        assert (again.outcome, again.memory.id) == ("unchanged", other)
+        assert (told_of.by, told_of.at, told_of.reason) == (
+            "root",
+            clock.now,
+            "rolled back by root: in euros",
+        )
+        assert "rolled back by root: in euros" in again.warnings[-1]
+        shop.reject(other, reason="in euros")
+        assert shop.remember("It is in cents.", edits=[described("In cents.")]).outcome == "turned_down"
 
     def test_what_is_rejected_superseded_or_retired_is_told_apart(self, shop: OnRecord) -> None:
         early, late = proposed(shop, content="early"), approved(shop, content="late")
@@ -186,6 +244,24 @@ class ProposalConformance(_InAShop):
             "rejected": [late, early],
             "superseded": [old],
         }
+
+    def test_a_question_may_be_about_proposals_alone(self, shop: OnRecord) -> None:
+        shop.remember("The amount is shown without cents.")
+        waits, counts = (
+            proposed(shop, content="The amount is net."),
+            approved(shop, content="The amount is gross."),
+        )
+        for state, ids in {"any": [waits, counts], "pending": [waits], "approved": [counts]}.items():
+            found = shop.recall("amount", proposal=state, recipe="lexical")  # type: ignore[arg-type]
+            assert sorted(hit.memory.id for hit in found.hits) == sorted(ids)
+
+    def test_what_the_catalog_does_not_know_may_wait_for_it(self, shop: OnRecord) -> None:
+        nowhere = "urn:li:dataset:(urn:li:dataPlatform:x,nowhere,PROD)"
+        saved = shop.remember("Of nowhere.", edits=[described(entity=nowhere)], unknown="keep")
+        assert (saved.memory.edits or ())[0].entity == nowhere
+        assert any("nowhere" in warning for warning in saved.warnings)
+        with pytest.raises(Invalid, match="nowhere"):
+            shop.remember("Of nowhere.", edits=[described(entity=nowhere)])
 
     def test_what_waits_is_for_its_owner_and_reviewers_alone(self, shop: OnRecord) -> None:
         bob, eve = shop.as_caller(person("bob")), shop.as_caller(person("eve"))
@@ -293,6 +369,25 @@ class ChangesetConformance(_InAShop):
         for door in (agent, shop.as_caller(person("eve"))):
             with pytest.raises(Forbidden):
                 door.roll_back(done)
+
+    def test_a_reviewer_may_apply_words_of_their_own(self, shop: OnRecord, clock: Clock) -> None:
+        id = approved(shop)
+        clock.tick()
+        secret = "Net. password: hunter2hunter2"
+        done = shop.apply(ENTITY, memories=[id], edits=[described(secret)]).changeset
+        assert (done.memories, done.changes[0].approved_by) == ((id,), "root")
+        assert "hunter2" not in str(description(shop))
+        assert (description(shop) or "").startswith("Net.")
+        clock.tick()
+        alone = shop.apply(ENTITY, edits=[described("Of nobody's proposal.")]).changeset
+        assert (alone.memories, description(shop)) == ((), "Of nobody's proposal.")
+        with pytest.raises(Conflict, match="differ"):
+            shop.apply(ENTITY, edits=[described("one"), described("another")])
+        assert [each.id for each in shop.changesets(by="root", since=clock.now).changesets] == [alone.id]
+        assert [each.id for each in shop.changesets(before=clock.now).changesets] == [done.id]
+        assert shop.changesets(by="nobody").total == 0
+        shop.roll_back(alone.id)
+        assert (description(shop) or "").startswith("Net.")
 
     def test_a_reviewer_needs_no_more_rights_than_to_review(self, shop: OnRecord) -> None:
         reviewer = shop.as_caller(person("rita", permissions=REVIEWS))
@@ -536,6 +631,75 @@ class ChangesetConformance(_InAShop):
         assert (description(shop), shown(shop)["promoted"]) == (AMOUNT, None)
         assert shop.changesets().changesets[0].state == "failed"
 
+    def test_a_column_that_goes_and_comes_back_takes_no_proposal_with_it(
+        self, shop: OnRecord, tmp_path: Path, clock: Clock
+    ) -> None:
+        turned_down = proposed(shop, described("Gross."), content="It is gross of refunds.")
+        clock.tick()
+        shop.reject(turned_down, reason="It is not.")
+        rejected_at = clock.now
+        old = shop.remember("Gross of tax.", entities=[COLUMN]).memory.id
+        id = shop.remember("Net of tax.", edits=[described()], supersedes=[old]).memory.id
+        shop.approve(id)
+        clock.tick()
+        shop.ingest(write_source(tmp_path, columns="id"))
+        # While it is gone it is told, and applied to nothing.
+        [change] = shop.plan(ENTITY).changes
+        assert "nothing in the catalog" in (change.conflict or "")
+        with pytest.raises(Conflict, match="nothing in the catalog"):
+            shop.apply(ENTITY)
+        shop.ingest(write_source(tmp_path))
+        assert shop.plan(ENTITY).memories == (id,)
+        shop.apply(ENTITY)
+        assert description(shop) == NET
+        again = shop.remember("It is gross of refunds.", edits=[described("Gross.")])
+        assert (again.outcome, again.turned_down[0].by, again.turned_down[0].at) == (
+            "turned_down",
+            "root",
+            rejected_at,
+        )
+        assert not shop.reject(turned_down).changed
+        # What it had superseded comes back with the approval undone.
+        shop.roll_back("1")
+        assert shop.show(old).memory.status == "active"
+
+    def test_to_refer_to_something_is_not_to_edit_it(self, shop: OnRecord) -> None:
+        elsewhere = approved(shop, described("The shop.", "shop"), content="elsewhere", entities=[ENTITY])
+        id = approved(shop)
+        assert shop.plan(ENTITY).memories == (id,)
+        assert shop.apply(ENTITY).changeset.memories == (id,)
+        assert shop.apply("shop").changeset.memories == (elsewhere,)
+
+    def test_of_very_many_the_oldest_come_first_and_the_rest_are_counted(
+        self, shop: OnRecord, clock: Clock
+    ) -> None:
+        ids = []
+        for number in range(APPLIED_AT_ONCE + 2):
+            clock.tick()
+            tag = {"entity": ENTITY, "field": "tags", "key": f"tag{number}", "op": "add"}
+            ids.append(approved(shop, tag, content=f"number {number}", alike="keep"))
+        plan = shop.plan(ENTITY)
+        assert (plan.memories, plan.left) == (tuple(ids[:APPLIED_AT_ONCE]), 2)
+        done = shop.apply(ENTITY, mark=plan.mark)
+        assert (done.changeset.memories, done.left) == (plan.memories, 2)
+        last = shop.apply(ENTITY)
+        assert (last.changeset.memories, last.left) == (tuple(ids[APPLIED_AT_ONCE:]), 0)
+
+    def test_to_approve_what_was_promoted_again_ends_that_the_source_says_something_new(
+        self, shop: OnRecord, tmp_path: Path
+    ) -> None:
+        approved(shop)
+        shop.apply(ENTITY)
+        shop.ingest(write_source(tmp_path, "Another text."))
+        approved(shop, content="Net of refunds all the same.")
+        second = shop.apply(ENTITY).changeset
+        assert (second.changes[0].written, description(shop)) == (True, NET)
+        assert (shop.plan(ENTITY).said_anew, shop.ingest(str(tmp_path)).notes) == ((), ())
+        assert "source_says" not in shown(shop)["promoted"][0]
+        shop.roll_back(second.id)
+        [anew] = shop.plan(ENTITY).said_anew
+        assert (description(shop), anew.changeset, anew.source) == (NET, "1", "Another text.")
+
     def test_a_proposal_from_before_the_first_ingest_is_found_under_its_new_name(
         self, root: OnRecord, tmp_path: Path
     ) -> None:
@@ -578,15 +742,15 @@ class ChangesetConformance(_InAShop):
             shop.roll_back(shop.apply(ENTITY).changeset.id)
         assert shown(shop) == untouched
 
-    @pytest.mark.parametrize("at", [1, 2])
+    @pytest.mark.parametrize(("at", "then"), [(1, "archive"), (2, "review")])
     def test_what_a_process_left_half_rolled_back_is_settled(
-        self, shop: OnRecord, clock: Clock, monkeypatch: pytest.MonkeyPatch, at: int
+        self, shop: OnRecord, clock: Clock, monkeypatch: pytest.MonkeyPatch, at: int, then: str
     ) -> None:
         untouched = shown(shop)
         approved(shop, described(), {"entity": ENTITY, "field": "tags", "key": "money", "op": "add"})
         done = shop.apply(ENTITY).changeset.id
         with stopping(monkeypatch, "restore", at):
-            shop.roll_back(done, reason="wrong")
+            shop.roll_back(done, reason="wrong", then=then)  # type: ignore[arg-type]
         assert shop.changesets(done).changesets[0].state == "rolling_back"
         with pytest.raises(Conflict, match="is being rolled back"):
             shop.roll_back(done)
@@ -594,7 +758,7 @@ class ChangesetConformance(_InAShop):
         with pytest.raises(Conflict, match="already been rolled back"):
             shop.roll_back(done)
         assert shown(shop) == untouched
-        assert list(states(shop)) == ["rolled_back"]
+        assert list(states(shop)) == ["pending" if then == "review" else "rolled_back"]
 
     def test_a_private_proposal_does_not_leak_through_its_changeset(
         self, shop: OnRecord, monkeypatch: pytest.MonkeyPatch, clock: Clock
@@ -602,9 +766,9 @@ class ChangesetConformance(_InAShop):
         eve = shop.as_caller(person("eve"))
         id = approved(shop, content="A secret of the board.", scope="user")
         with stopping(monkeypatch, "write", 1):
-            shop.apply(ENTITY)
+            shop.apply(ENTITY, reason="The board says so.")
         [seen] = eve.changesets().changesets
-        assert (seen.changes, seen.memories) == ((), ())
+        assert (seen.changes, seen.memories, seen.reason) == ((), (), None)
         assert NET not in written(seen)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
         shop.apply(ENTITY)
@@ -612,6 +776,20 @@ class ChangesetConformance(_InAShop):
         assert (done.memories, done.changes[0].memories, done.changes[0].after) == ((), (), NET)
         assert "board" not in written(eve.changesets()) + written(eve.inspect(ENTITY))
         assert shop.changesets(done.id).changesets[0].memories == (id,)
+
+    def test_how_many_proposals_of_a_changeset_one_does_not_see_costs_no_statement(
+        self, shop: OnRecord, store: Store
+    ) -> None:
+        eve, costs = shop.as_caller(person("eve")), []
+        for number in range(1, 4):
+            for each in range(number):
+                approved(shop, described(f"Text {number}."), content=f"secret {number} {each}", scope="user")
+            done = shop.apply(ENTITY).changeset
+            assert len(done.memories) == number
+            with heard(store) as told:
+                assert eve.changesets(done.id).changesets[0].memories == ()
+            costs.append(told)
+        assert costs[0] == costs[1] == costs[2]
 
     def test_why_a_changeset_failed_is_for_those_who_see_its_changes(
         self, shop: OnRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -631,14 +809,68 @@ class ChangesetConformance(_InAShop):
         assert (seen.state, seen.ended_reason) == ("failed", None)
         assert "layoffs" in (known.ended_reason or "")
 
-    def test_a_forgotten_proposal_leaves_what_it_changed(self, shop: OnRecord) -> None:
+    def test_what_is_applied_must_be_rolled_back_before_it_is_forgotten(self, shop: OnRecord) -> None:
         id = approved(shop, content="Forget me.")
         done = shop.apply(ENTITY).changeset.id
-        shop.forget(id)
-        assert description(shop) == NET
-        assert shop.changesets(done).changesets[0].memories == ()
+        with pytest.raises(Conflict, match=f"Roll changeset {done} back first"):
+            shop.forget(id)
+        assert (shop.show(id).memory.status, description(shop)) == ("active", NET)
         shop.roll_back(done)
+        shop.forget(id)
+        [left] = shop.changesets(done).changesets
+        assert (left.state, left.memories, left.changes) == ("rolled_back", (), ())
+        with pytest.raises(Conflict, match="already been rolled back"):
+            shop.roll_back(done)
+
+    @pytest.mark.parametrize("root_of", ["shop", ENTITY])
+    def test_nothing_of_a_forgotten_proposal_is_left_in_any_table(
+        self,
+        shop: OnRecord,
+        contents: Callable[[], Any],
+        tmp_path: Path,
+        clock: Clock,
+        root_of: str,
+    ) -> None:
+        """Of neither its text, its values nor its keys, whatever stood over it, and whatever the source did meanwhile."""
+        column = COLUMN if root_of == ENTITY else root_of
+        bob = shop.as_caller(person("bob"))
+        edits = [
+            described("quagga one", column),
+            {"entity": root_of, "field": "tags", "key": "quagga-two", "op": "add"},
+            {"entity": column, "field": "links", "key": "https://quagga.example", "value": "quagga three"},
+        ]
+        id = proposed(bob, *edits, content="A quagga said so.")
+        shop.approve(id)
+        first = shop.apply(root_of, reason="agreed").changeset.id
+        clock.tick()
+        other = approved(shop, described("Over it.", column), content="Another says more.")
+        second = shop.apply(root_of).changeset.id
+        clock.tick()
+        shop.ingest(write_source(tmp_path, "Another text.", columns="id amount more"))
+        clock.tick()
+        shop.roll_back(second)
+        shop.ingest(write_source(tmp_path, columns="id"))
+        clock.tick()
+        shop.roll_back(first, reason="wrong")
+        clock.tick()
+        bob.forget(id)
+        assert "quagga" not in repr(contents())
+        assert (shop.doctor().problems, states(shop)) == ((), {"pending": [other]})
+        assert shop.changesets(second).changesets[0].changes[0].after == "Over it."
+        shop.ingest(write_source(tmp_path))
+        shop.approve(other)
+        shop.roll_back(shop.apply(root_of).changeset.id)
         assert description(shop) == AMOUNT
+
+    def test_what_two_have_proposed_is_forgotten_with_the_second(
+        self, shop: OnRecord, contents: Callable[[], Any]
+    ) -> None:
+        ids = [approved(shop, described("quagga"), content=f"says {name}") for name in ("bob", "eve")]
+        shop.roll_back(shop.apply(ENTITY).changeset.id)
+        shop.forget(ids[0])
+        assert "quagga" in repr(contents())
+        shop.forget(ids[1])
+        assert "quagga" not in repr(contents())
 
     def test_changesets_are_of_one_tenant_and_listed_by_page(self, shop: OnRecord) -> None:
         for number in range(3):
@@ -689,7 +921,7 @@ class ChangesetConformance(_InAShop):
     ) -> None:
         approved(shop)
         shop.apply(ENTITY)
-        shop.roll_back("1", reason="wrong")
+        shop.roll_back("1", reason="wrong", then="archive")
         waits = proposed(shop, described("Later."), content="later")
         path = str(tmp_path / "out.jsonl")
         assert shop.export(path).changesets == 1
@@ -701,27 +933,88 @@ class ChangesetConformance(_InAShop):
         assert other.import_(path).changesets == 0
         assert other.doctor().problems == ()
 
-    def test_an_import_promotes_nothing_whatever_its_changesets_say(
+    def test_what_came_without_its_catalog_is_approved_and_can_be_applied_there(
+        self, shop: OnRecord, tmp_path: Path
+    ) -> None:
+        applied = approved(shop)
+        shop.apply(ENTITY)
+        retired = approved(shop, described("Orders of the shop.", ENTITY), content="All orders.")
+        shop.apply(ENTITY)
+        shop.retire(retired)
+        path = str(tmp_path / "out.jsonl")
+        shop.export(path)
+        assert shop.import_(path).unchanged == 2, "where it comes from, all of it is here"
+        assert states(shop) == {"applied": [retired, applied]}
+        other = shop.as_caller(replace(shop.caller, tenant="beta"))
+        other.import_(path)
+        assert states(other) == {"approved": [applied], "rejected": [retired]}
+        told_of = other.changesets("1").changesets[0]
+        assert (told_of.state, told_of.ended_reason) == ("failed", WITHOUT_CATALOG)
+        with pytest.raises(Conflict, match="nothing of it is left"):
+            other.roll_back("1")
+        assert other.import_(path).unchanged == 2
+        other.ingest(write_source(tmp_path / "again"))
+        assert description(other) == AMOUNT
+        assert other.plan(ENTITY).memories == (applied,)
+        assert other.apply(ENTITY).changeset.id == "3"
+        assert (description(other), states(other)["applied"]) == (NET, [applied])
+        assert other.doctor().problems == ()
+
+    def test_what_comes_with_its_catalog_stays_applied_and_can_be_rolled_back(
+        self, shop: OnRecord, store: Store, tmp_path: Path
+    ) -> None:
+        id = approved(shop)
+        shop.apply(ENTITY)
+        path, promoted = str(tmp_path / "out.jsonl"), shown(shop)
+        everything = shop.as_caller(administrator())
+        everything.export(path, all_tenants=True)
+        everything.erase_tenant(shop.caller.tenant, confirm=shop.caller.tenant)
+        everything.import_(path, keep_tenants=True)
+        assert (states(shop), shown(shop)) == ({"applied": [id]}, promoted)
+        assert shop.roll_back("1").kept == ()
+        assert description(shop) == AMOUNT
+
+    def test_no_agent_forges_what_people_promoted(
         self, shop: OnRecord, store: Store, tmp_path: Path, clock: Clock
     ) -> None:
         approved(shop)
         shop.apply(ENTITY)
         path = tmp_path / "out.jsonl"
-        shop.export(str(path))
-        shop.roll_back("1")
+        shop.as_caller(administrator()).export(str(path), all_tenants=True)
+        shop.roll_back("1", then="archive")
         untouched = shown(shop)
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        for each in (line["changeset"] for line in lines if "changeset" in line):
-            [change] = each["changes"]
-            forged = {"entity": COLUMN, "field": "description", "value": "Forged.", "changeset": "7"}
-            change["under"] = forged | {"approved_by": "root", "at": each["at"]}
-            change["after"] = change["edit"]["value"] = AMOUNT
-            each |= {"id": "7", "state": "rolling_back", "memories": []}
-        path.write_text("\n".join(json.dumps(line) for line in lines if "memory" not in line) + "\n")
-        shop.as_caller(replace(shop.caller, actor="agent", operator=False)).import_(
-            str(path), skip_conflicts=True
-        )
+        agent = shop.as_caller(replace(shop.caller, actor="agent", operator=False))
+        written = path.read_text()
+        # As a changeset that would put it back, and as a record of the catalog that has it already.
+        path.write_text("".join(_forged(written, "changeset")))
+        agent.import_(str(path), skip_conflicts=True)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
         assert settle_changesets(store, clock.now) == ()
         assert {each.id: each.state for each in shop.changesets().changesets}["7"] == "failed"
+        path.write_text("".join(_forged(written, "versions")))
+        with pytest.raises(Forbidden, match="only a person"):
+            agent.import_(str(path), skip_conflicts=True)
         assert shown(shop) == untouched
+        # Nor does a person bring in what no edit could have left there.
+        path.write_text("".join(_forged(written, "changeset", "Net\u200b.")))
+        with pytest.raises(Invalid, match="invisible"):
+            shop.import_(str(path), skip_conflicts=True)
+
+
+def _forged(export: str, kind: str, value: str = "Forged.") -> Iterator[str]:
+    """The lines of an export with those of one kind alone, in which something was promoted that nobody has approved."""
+    for line in map(json.loads, export.splitlines()):
+        if "changeset" in line and kind == "changeset":
+            [change] = line["changeset"]["changes"]
+            forged = {"entity": COLUMN, "field": "description", "value": value, "changeset": "7"}
+            change["under"] = forged | {"approved_by": "root", "at": line["changeset"]["at"]}
+            change["after"] = change["edit"]["value"] = AMOUNT
+            line["changeset"] |= {"id": "7", "state": "rolling_back", "memories": []}
+        elif "versions" in line and kind == "versions" and "/" not in line["id"]:
+            line = json.loads(json.dumps(line).replace(NET, value).replace('"orders"', '"forged"'))
+            line["id"] = line["id"].replace("orders", "forged")
+            for version in line["versions"]:
+                version["memory"]["id"] = line["id"]
+        elif "changeset" in line or "versions" in line or "relation" in line:
+            continue
+        yield json.dumps(line) + "\n"

@@ -9,7 +9,7 @@ import pytest
 
 from onrecord.errors import Forbidden, Invalid, NotFound
 from onrecord.model.limits import GLOBAL_TENANT
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, administrator, browsed, holdings, person, refused
@@ -48,7 +48,7 @@ class GlobalConformance(Conformance):
         self, rules: OnRecord, store: Store, change: str
     ) -> None:
         attempt, error = _CHANGES[change]
-        with refused(error, "memory.global, which is given at the machine", by=store):
+        with refused(error, "memory.global, which is granted only on the server's machine", by=store):
             attempt(rules.as_caller(_ADMIN))
 
     def test_whoever_was_given_it_changes_it_and_is_no_admin_for_that(self, rules: OnRecord) -> None:
@@ -180,10 +180,10 @@ class GlobalConformance(Conformance):
     def test_a_key_is_given_it_at_the_machine_alone(self, root: OnRecord) -> None:
         made = root.create_key(permissions=["memory.manage", "memory.global"])
         assert made.key.permissions == ("memory.manage", "memory.global")
-        with pytest.raises(Forbidden, match="who lacks the permission"):
+        with pytest.raises(Forbidden, match="a permission that you lack"):
             root.as_caller(_ADMIN).create_key(permissions=["memory.global"])
-        elsewhere = root.as_caller(root.caller, Terms(gives_global=False))
-        with pytest.raises(Forbidden, match="given at the machine"):
+        elsewhere = root.as_caller(root.caller, StorePolicy(gives_global=False))
+        with pytest.raises(Forbidden, match="only on the server's machine"):
             elsewhere.create_key(permissions=["memory.global"])
         assert elsewhere.create_key(permissions=["memory.admin"]).key.permissions == ("memory.admin",)
 

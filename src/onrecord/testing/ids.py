@@ -1,13 +1,16 @@
 """WHICH id does a memory get? A number that is never used again, a chosen name, or a global id."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from onrecord.errors import Invalid, NotFound
+from onrecord.errors import Conflict, Invalid, NotFound
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, person, refused
+from onrecord.testing.heard import heard
 
 
 class IdConformance(Conformance):
@@ -45,6 +48,24 @@ class IdConformance(Conformance):
         ann.remember("chosen", id=id)
         assert ann.remember("next").memory.id == "1"
         assert ann.show(id).memory.content == "chosen"
+
+    @pytest.mark.parametrize("room", [{"scope": "user"}, {"scope": "session"}, {"review": True}])
+    def test_a_number_that_was_chosen_for_a_few_does_not_move_the_count(
+        self, ann: OnRecord, root: OnRecord, room: dict[str, Any]
+    ) -> None:
+        """Whoever does not see it would be told of it by the next number of their own."""
+        inside = ann.as_caller(ann.caller.inside("talk"))
+        inside.remember("chosen", id="3", **room)
+        bob = ann.as_caller(person("bob"))
+        assert [bob.remember(f"next {n}").memory.id for n in range(2)] == ["1", "2"]
+        assert root.doctor().problems == ()
+        assert bob.remember("and next").memory.id == "4"
+        inside.remember("chosen", id="9", **room)
+        if "review" in room:
+            root.approve("9")
+        else:
+            inside.remember("chosen", id="9", scope="tenant")
+        assert bob.remember("after all see it").memory.id == "10"
 
     def test_a_number_that_was_chosen_before_the_count_came_there_is_passed_over(self, ann: OnRecord) -> None:
         for id in ("1000002", "1000001", "1000000"):
@@ -122,6 +143,40 @@ class IdConformance(Conformance):
         for id in ("key", "Key", "k\u00e9y", "ke\u0301y", "01", "1"):
             assert ann.remember(f"of {id!a}", id=id).outcome == "created"
         assert ann.show("Key").memory.content == "of 'Key'"
+
+    def test_an_id_that_another_keeps_is_refused_in_one_way_whatever_they_keep_under_it(
+        self, ann: OnRecord, store: Store
+    ) -> None:
+        """That it cannot be used is all that is told: not by whom, for whom, or in which state."""
+        ann = ann.as_caller(
+            replace(ann.caller, personas={"chef"}, systems={"crm": "manage"}, conversation="talk")
+        )
+        rooms: list[dict[str, Any]] = [
+            {"scope": "user"},
+            {"scope": "session"},
+            {"scope": "persona", "persona": "chef"},
+            {"scope": "system", "system": "crm"},
+            {"review": True},
+        ]
+        for number, room in enumerate(rooms):
+            ann.remember(f"text {number}", id=f"k.{number}", **room)
+        for id, room in (("k.5", {}), ("k.6", {"scope": "user"}), ("2", {"scope": "user"})):
+            ann.remember(f"text {id}", id=id, **room)
+        ann.remember("for herself now", id="k.5", scope="user")
+        ann.retire("k.6")
+        bob = ann.as_caller(person("bob"))
+        refusals = []
+        for id in (*(f"k.{number}" for number in range(7)), "2"):
+            for ask in ({"scope": "user"}, {"dry_run": True}):
+                with heard(store) as told, refused(Conflict, by=store) as why:
+                    bob.remember("his", id=id, **ask)
+                refusals.append((str(why.value).replace(id, "ID"), told))
+        words, statements = zip(*refusals, strict=True)
+        assert set(words) == {"The id ID cannot be used here. Choose another, or leave it out."}
+        for start in (0, 1):
+            assert all(each == statements[start] for each in statements[start::2])
+        # Nothing of it moved the numbers that he is given.
+        assert [bob.remember(f"his {n}").memory.id for n in range(2)] == ["1", "3"]
 
     def test_writers_at_once_never_get_the_same_number(self, ann: OnRecord) -> None:
         def save(number: int) -> str:

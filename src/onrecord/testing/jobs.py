@@ -117,6 +117,20 @@ class JobConformance(Conformance):
         assert queued(store) == (3, 0)
         assert {job.attempts for job in _claim(store, clock)} == {1}
 
+    def test_only_what_was_given_up_is_dismissed(
+        self, waiting: list[Memory], store: Store, clock: Clock
+    ) -> None:
+        with store.restoring(Home(HOME)) as restoring:
+            assert restoring.jobs.dismiss() == 0
+        for _ in range(MOST_ATTEMPTS):
+            with store.restoring(Home(HOME)) as restoring:
+                for job in _claim(store, clock, most=2):
+                    restoring.jobs.postpone(job, clock.now - timedelta(days=1), "the reason")
+        assert queued(store) == (1, 2)
+        with store.restoring(Home(HOME)) as restoring:
+            assert (restoring.jobs.dismiss("other"), restoring.jobs.dismiss(EMBED)) == (0, 2)
+        assert queued(store) == (1, 0)
+
     def test_a_claim_is_of_one_tenant(
         self, knowing: OnRecord, store: Store, clock: Clock, stub: StubEmbedder
     ) -> None:

@@ -127,9 +127,9 @@ class KeyConformance(Conformance):
             {"permissions": ["memory.read"], "systems": ["*"]},
             {"permissions": ["memory.read"], "actor": "person"},
         ):
-            with pytest.raises(Forbidden, match="no more than its maker"):
+            with pytest.raises(Forbidden, match=r"You cannot give a key|no more than"):
                 maker.create_key(**ask)  # type: ignore[arg-type]
-        with pytest.raises(Invalid, match="whoever runs the store"):
+        with pytest.raises(Invalid, match="the operator of the store"):
             maker.create_key(tenant=_ELSEWHERE)
         with pytest.raises(Invalid, match="future"):
             maker.create_key(permissions=["memory.read"], expires_at=clock.now)

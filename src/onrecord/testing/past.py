@@ -45,7 +45,8 @@ class PastConformance(Conformance):
         ann.share_conversation("talk", "carol")
         moments = _widened(ann, clock, placed)
         for caller in (person("bob", **outside), person("bob")):
-            assert _leaks(ann.as_caller(caller), moments) == [], caller
+            # When the first, the last secret and the last open text stood.
+            assert _leaks(ann.as_caller(caller), moments[::2]) == [], caller
             assert _numbers(ann.as_caller(caller)) == [4, 5]
         seen_by = (_ANN, person("ann"), administrator(), *([person("carol", **inside)] if inside else []))
         # The versions in a system are for those who may read the system, and not for their author as such.

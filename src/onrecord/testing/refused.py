@@ -14,7 +14,7 @@ from onrecord.model.embedding import Passage
 from onrecord.model.ledger import AuditEntry
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Change
-from onrecord.operation import Terms
+from onrecord.operation import StorePolicy
 from onrecord.remember import remember as remembering
 from onrecord.remember.draft import SaveDraft
 from onrecord.service import OnRecord
@@ -121,7 +121,7 @@ class RefusedSaveConformance(Conformance):
         self, store: Store, clock: Clock, contents: Contents
     ) -> None:
         bot = person("bot", actor="unattended", run="nightly")
-        door = OnRecord(store, bot, clock=clock, terms=Terms(saves_per_run=1))
+        door = OnRecord(store, bot, clock=clock, policy=StorePolicy(saves_per_run=1))
         door.remember("the one that it may")
         before = contents()
         with pytest.raises(SaveLimit):

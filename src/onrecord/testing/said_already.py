@@ -162,6 +162,22 @@ class SaidAlreadyConformance(Conformance):
         assert told(knowing, "1") == ["remember", "supersede", "reject"]
         assert root.reject("2").restored == ()
 
+    def test_what_waits_is_replaced_by_the_same_that_waits_and_does_not_come_back(
+        self, knowing: OnRecord, clock: Clock
+    ) -> None:
+        first = knowing.remember(_SAID, review=True, alike="supersede").memory.id
+        clock.tick()
+        again = knowing.remember(_AGAIN, review=True, alike="supersede", dedupe=False)
+        assert again.superseded == (first,)
+        assert browsed(knowing, statuses=_WAITING) == [again.memory.id]
+        counts = knowing.remember(_AGAIN, alike="supersede", dedupe=False)
+        assert counts.superseded == (), "what counts at once leaves what waits to its reviewer"
+        knowing.forget(counts.memory.id)
+        knowing.approve(again.memory.id)
+        knowing.reject(again.memory.id)
+        assert browsed(knowing, statuses=_WAITING) == []
+        assert knowing.show(first).memory.status == "superseded"
+
     def test_without_an_embedder_a_save_tells_nothing(
         self, ann: OnRecord, knowing: OnRecord, stub: StubEmbedder
     ) -> None:

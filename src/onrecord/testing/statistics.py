@@ -5,13 +5,11 @@ who cannot see those must get the same answers in both tenants, to the last digi
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple
 
 import pytest
-from sqlalchemy import Engine, event
 
 from onrecord.model.caller import Caller
 from onrecord.model.limits import STATUSES
@@ -19,10 +17,10 @@ from onrecord.model.wire import to_json
 from onrecord.providers.embedding import Calibration
 from onrecord.recall.recipes import RECIPES
 from onrecord.service import OnRecord
-from onrecord.store.compiled import compiled_for
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, administrator, person
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
+from onrecord.testing.heard import heard
 
 ALONE: Final = "alone"
 CROWDED: Final = "crowded"
@@ -159,28 +157,6 @@ class Worlds:
                 map(repr, (counted, rare, about.counts, about.memories, held, centroid.vector.tobytes()))
             )
 
-    @contextmanager
-    def heard(self, patch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-        """Collect the text of every SQL statement that runs inside the block."""
-        told: list[str] = []
-        backend: Any = self._store._backend  # type: ignore[attr-defined]
-        plain = backend.fetch
-
-        def fetch(connection: Any, statement: Any, given: Any) -> Sequence[Any]:
-            told.append(compiled_for(backend.positional, statement).text)
-            return plain(connection, statement, given)  # type: ignore[no-any-return]
-
-        def hear(connection: Any, cursor: Any, sql: str, *rest: Any) -> None:
-            told.append(sql)
-
-        with patch.context() as patched:
-            patched.setattr(backend, "fetch", fetch)
-            event.listen(Engine, "before_cursor_execute", hear)
-            try:
-                yield told
-            finally:
-                event.remove(Engine, "before_cursor_execute", hear)
-
 
 class StatisticsConformance(Conformance):
     """Counts and scores depend only on what the caller sees."""
@@ -194,7 +170,7 @@ class StatisticsConformance(Conformance):
 
     @pytest.mark.parametrize("who", ASKERS)
     def test_what_others_keep_to_themselves_changes_no_digit_and_no_statement(
-        self, worlds: Worlds, monkeypatch: pytest.MonkeyPatch, who: str
+        self, worlds: Worlds, store: Store, who: str
     ) -> None:
         for number, step in enumerate(shared()):
             worlds.take(step, ALONE, CROWDED)
@@ -203,9 +179,9 @@ class StatisticsConformance(Conformance):
         # Load the caches of global memories, which both tenants share.
         worlds.warm_up()
         for caller in ASKERS[who]:
-            with worlds.heard(monkeypatch) as said_alone:
+            with heard(store) as said_alone:
                 alone = worlds.told(caller, ALONE, self.questions)
-            with worlds.heard(monkeypatch) as said_crowded:
+            with heard(store) as said_crowded:
                 crowded = worlds.told(caller, CROWDED, self.questions)
             assert crowded == alone
             assert said_crowded == said_alone

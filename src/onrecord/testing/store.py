@@ -40,6 +40,7 @@ from onrecord.testing.tiers import (
 from onrecord.testing.trial import TrialConformance
 from onrecord.testing.upkeep import PeriodicConformance, UpkeepConformance
 from onrecord.testing.visibility import NameConformance, VisibilityConformance
+from onrecord.testing.watching import WatchingConformance
 from onrecord.testing.when import (
     ClockConformance,
     HistoryConformance,
@@ -101,5 +102,6 @@ class StoreConformance(
     TurnedDownConformance,
     ProposalConformance,
     ChangesetConformance,
+    WatchingConformance,
 ):
     """All suites together."""

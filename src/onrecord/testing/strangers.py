@@ -340,6 +340,7 @@ def _told_of(trial: Try, hits: Iterable[Hit]) -> list[Hit]:
 #: Everything that a caller can try on a memory: the methods of the store, then the operations.
 ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.memory": lambda t: t.read(lambda r: [r.memory(t.one.id, when) for when in _past(t)]),
+    "Reading.seen": lambda t: t.read(lambda r: len(r.seen([t.one.id, t.two.id]))),
     "Reading.unasked": lambda t: t.read(lambda r: r.unasked(most=1_000)),
     "Reading.browse": lambda t: t.read(
         lambda r: [
@@ -450,6 +451,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
         lambda w: w.replace(t.one, replace(t.one, content="changed"), t.change)
     ),
     "Writing.erase": lambda t: t.write(lambda w: w.erase(t.one, t.change)),
+    "Writing.redact": lambda t: t.write(lambda w: w.redact(t.one, {1: replace(t.one, content="mine")})),
     "Writing.relate": lambda t: t.write(lambda w: w.relate(t.one, "refines", t.own, t.change)),
     "Writing.relate: to": lambda t: t.write(lambda w: w.relate(t.own, "refines", t.one, t.change)),
     "Writing.embed": lambda t: t.write(lambda w: w.embed(t.one, t.world.stub.model, ())),

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from onrecord.errors import Conflict, Forbidden, HigherTier, NotFound
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import Conformance, administrator, browsed, person, recalled, refused
+from onrecord.testing.builders import Clock, Conformance, administrator, browsed, person, recalled, refused
 
 RULE = "Answer in metric units."
 
@@ -131,6 +132,30 @@ class TierConformance(Conformance):
         assert turned_down.valid_to == turned_down.valid_from
         assert browsed(bob, statuses=["archived"]) == []
         assert unasked(ann).count(RULE) == 1
+
+    @pytest.mark.parametrize("ask", ["revise", "retire", "forget"])
+    def test_what_was_turned_down_does_not_wait_again_unless_something_is_new(
+        self, ann: OnRecord, agent: OnRecord, rae: OnRecord, rule: str, clock: Clock, ask: str
+    ) -> None:
+        change: dict[str, Any] = {"content": "Answer in feet."} if ask == "revise" else {}
+        propose = partial(getattr(agent, ask), rule, **change)
+        proposal = propose().proposal
+        rae.reject(proposal.id, reason="We measure in metres.")
+        clock.tick()
+        again = propose()
+        [told] = again.turned_down
+        assert (again.proposal.id, told.by, told.reason) == (proposal.id, "rae", "We measure in metres.")
+        assert "say what_is_new" in again.warnings[-1]
+        assert browsed(rae, statuses=["pending"]) == []
+        waits = propose(what_is_new="The customer is American.")
+        assert (waits.turned_down, waits.proposal.status) == ((), "pending")
+        assert waits.proposal.proposes.what_is_new == "The customer is American."
+        assert "rejected by rae" in waits.warnings[0]
+        rae.reject(waits.proposal.id)
+        # Once the memory says something else, it is another matter.
+        ann.revise(rule, content="Answer in metres, always.")
+        other = propose()
+        assert (other.turned_down, other.proposal.status) == ((), "pending")
 
     def test_what_an_agent_wants_told_unasked_counts_at_once_and_is_told_when_a_person_agrees(
         self, ann: OnRecord, agent: OnRecord, rae: OnRecord

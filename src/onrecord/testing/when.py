@@ -362,7 +362,7 @@ class HistoryConformance(Conformance):
 
     def test_a_mark_that_no_difference_gave_is_refused(self, ann: OnRecord) -> None:
         for mark in ("1", "x~0~1~1", f"{START.isoformat()}~9~1~1", f"{START.isoformat()}~0~1~{2**70}"):
-            with pytest.raises(Invalid, match="after: is not the mark of a page"):
+            with pytest.raises(Invalid, match="after: is not a page mark"):
                 ann.diff(START, after=mark)
 
     def test_a_difference_tells_edges_drawn_and_taken_back(self, ann: OnRecord, clock: Clock) -> None:

@@ -112,9 +112,19 @@ class ConversationConformance(WorkspaceConformance):
         again = ann.register_conversation("talk", title="otherwise")
         assert (again.created, again.conversation) == (False, first)
 
-    def test_numbers_go_on_after_one_that_a_program_chose(self, ann: OnRecord) -> None:
-        ann.register_conversation("41")
-        assert ann.register_conversation().conversation.id == "42"
+    def test_the_tenant_passes_over_a_number_that_one_chose_and_tells_nobody_else_of_it(
+        self, ann: OnRecord
+    ) -> None:
+        bob = ann.as_caller(person("bob"))
+        for chosen in ("2", "41"):
+            ann.register_conversation(chosen)
+        given = [door.register_conversation().conversation for door in (ann, ann, bob)]
+        assert [each.id for each in given] == ["1", "3", "4"]
+        assert all(each.numbered for each in given)
+        assert not ann.show_conversation("2").conversation.numbered
+        bob.register_conversation("6")
+        ann.register_conversation()
+        assert [door.register_conversation().conversation.id for door in (ann, bob)] == ["6", "7"]
 
     def test_a_number_too_large_to_count_on_from_is_a_name_like_any_other(self, ann: OnRecord) -> None:
         ann.register_conversation("9" * 40)

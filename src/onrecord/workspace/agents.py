@@ -2,7 +2,7 @@
 
 An agent that nobody has used yet is anybody's. Whoever first sets it or writes to its scratchpad is its first user; its users
 and admins read and write both, and let others use it. Only the first user and admins put others out, and anyone may leave.
-What all agents share, and the agent of those who name none, are the tenant's.
+Notes of which no user is known are admins'. What all agents share, and the agent of those who name none, are the tenant's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -182,8 +182,8 @@ def unshare_agent(call: Call, ask: UnshareAgent) -> SharedAgent:
         puts_out = ask.user != call.caller.user and not call.caller.is_admin
         if puts_out and users and users[0] != call.caller.user:
             raise Forbidden(
-                f"Agent {ask.agent} was first used by {users[0]}: only they or an admin may put others out; anyone may "
-                "leave."
+                f"Agent {ask.agent} was first used by {users[0]}: only they or an admin may remove other users; "
+                "everyone may remove themselves."
             )
         if users == (ask.user,) and call.caller.is_admin and ask.user != call.caller.user:
             # Its notes are not to be anybody's: whoever puts the only one out has it.
@@ -221,7 +221,11 @@ def check_user(caller: Caller, workspace: Workspace, agent: str) -> None:
 
 
 def _may_use(caller: Caller, workspace: Workspace, agent: str) -> bool:
-    return agent in TENANTS_AGENTS or _is_open(caller, workspace.users_of(agent))
+    if agent in TENANTS_AGENTS or caller.is_admin:
+        return True
+    users = workspace.users_of(agent)
+    # Notes without users came with an import that does not tell whose they are.
+    return caller.user in users if users else not workspace.scratchpad_size(agent)
 
 
 def _is_open(caller: Caller, users: Sequence[str]) -> bool:

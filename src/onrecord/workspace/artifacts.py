@@ -19,7 +19,7 @@ from onrecord.model.workspace import Artifact, ConversationKey, Encoding
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub_bytes
 from onrecord.store.ports.records import Reading, Writing
-from onrecord.store.ports.workspace import File, Workspace
+from onrecord.store.ports.workspace import NewArtifact, Workspace
 from onrecord.workspace import conversations
 
 _PATH: Final = rules.Text(at_least=1, at_most=4 * limits.PATH_CHARACTERS, line=True)
@@ -128,7 +128,7 @@ def write_artifact(call: Call, ask: WriteArtifact) -> WrittenArtifact:
         return call.done(writing, WrittenArtifact(artifact=told, created=before is None, scrubbed=scrubbed))
 
 
-def _file(ask: WriteArtifact) -> tuple[File, int]:
+def _file(ask: WriteArtifact) -> tuple[NewArtifact, int]:
     """The artifact without its conversation, and how many secrets were taken out of it."""
     faults, path, content = [], "", b""
     try:
@@ -147,7 +147,7 @@ def _file(ask: WriteArtifact) -> tuple[File, int]:
         faults.append(Fault("content", f"must have at most {ARTIFACT_BYTES} bytes (has {len(content)})"))
     if faults:
         raise Invalid(faults)
-    return File(ConversationKey("", ""), path, ask.media_type, content), scrubbed
+    return NewArtifact(ConversationKey("", ""), path, ask.media_type, content), scrubbed
 
 
 def _bytes(ask: WriteArtifact) -> bytes:
@@ -173,7 +173,7 @@ def _reachable(named: str, workspace: Workspace) -> ConversationKey:
     return conversations.known(workspace, named).key
 
 
-def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
+def _check_quotas(workspace: Workspace, file: NewArtifact, replaced: int) -> None:
     """Conflict beyond a quota. Making an artifact smaller is never refused, even if a quota was lowered since."""
     size = len(file.content)
     if size <= replaced:
@@ -194,11 +194,9 @@ def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
 def read_artifact(call: Call, ask: ReadArtifact) -> ArtifactContent:
     caller = call.caller
     with call.reading() as reading:
-        found = reading.workspace.artifact(ask.id)
-        is_open = found is not None and (
-            _is_near(found, reading.workspace) or _is_linked(caller, found, ask.via, reading)
-        )
-        if found is None or not is_open:
+        linked_by = _owner_of_link(caller, ask, reading)
+        found = reading.workspace.artifact(ask.id, linked_by)
+        if found is None or not (linked_by or _is_near(found, reading.workspace)):
             raise _missing(caller, ask.id)
         content = reading.workspace.content(found.id)
     told = _as_called(caller, found)
@@ -210,31 +208,21 @@ def read_artifact(call: Call, ask: ReadArtifact) -> ArtifactContent:
     return ArtifactContent(artifact=told, content=text, encoding="text")
 
 
-def _is_linked(caller: Caller, artifact: Artifact, via: str | None, reading: Reading) -> bool:
-    """Whether the caller sees the memory given as the way to an artifact, and it links there."""
-    memory = None if via is None else reading.memory(via)
-    return (
-        memory is not None
-        and (memory.tenant, memory.artifact) == (caller.tenant, artifact.id)
-        and _leads_to(memory, artifact, reading.workspace)
-    )
+def _owner_of_link(caller: Caller, ask: ReadArtifact, reading: Reading) -> str | None:
+    """Who owns the memory given as the way to an artifact, if the caller sees it and it links there.
 
-
-def _leads_to(memory: Memory, artifact: Artifact, workspace: Workspace) -> bool:
-    """Whether a link opens an artifact: only while the owner of the memory is a member of its conversation. So whoever
-    loses access keeps no way in, through their own memory or another's.
+    A link opens an artifact only while that owner is a member of its conversation. So whoever loses access keeps no way in,
+    through their own memory or another's.
     """
-    home = _home_of(artifact)
-    if workspace.is_member(home):
-        return True
-    there = workspace.conversation(home)
-    return there is not None and there.has_member(memory.owner)
+    memory = None if ask.via is None else reading.memory(ask.via)
+    number = ask.id.removeprefix("#")
+    leads = memory is not None and (memory.tenant, memory.artifact) == (caller.tenant, number)
+    return memory.owner if memory is not None and leads else None
 
 
 def _is_near(artifact: Artifact, workspace: Workspace) -> bool:
-    """Whether the caller is a member of its conversation, and in no other one now."""
-    home = _home_of(artifact)
-    return (workspace.here is None or workspace.here.key == home) and workspace.is_member(home)
+    """Whether the caller is in no other conversation now than that of an artifact which they can reach."""
+    return workspace.here is None or workspace.here.key == _home_of(artifact)
 
 
 def _as_called(caller: Caller, artifact: Artifact) -> Artifact:
@@ -276,9 +264,8 @@ def of_memory(caller: Caller, memory: Memory, reading: Reading) -> Artifact | No
     """The artifact that a memory is linked to. Numbers are those of the memory's own tenant."""
     if memory.artifact is None or memory.tenant != caller.tenant:
         return None
-    found = reading.workspace.artifact(memory.artifact)
-    is_open = found is not None and _leads_to(memory, found, reading.workspace)
-    return _as_called(caller, found) if found is not None and is_open else None
+    found = reading.workspace.artifact(memory.artifact, memory.owner)
+    return None if found is None else _as_called(caller, found)
 
 
 def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
@@ -291,8 +278,7 @@ def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
     if isinstance(link, Unset) or link is None or ids.whole_number(link.removeprefix("#")) is None:
         return None
     number = link.removeprefix("#")
-    found = writing.workspace.artifact(number)
-    if found is None or not writing.workspace.is_member(_home_of(found)):
+    if writing.workspace.artifact(number) is None:
         reason = f"there is no artifact {number} in a conversation that you are in; write it first"
         raise Invalid([Fault("artifact", reason)])
     return number

@@ -41,7 +41,7 @@ class DatabaseAccess:
                 yield connection
         except ModuleNotFoundError:
             raise StoreUnavailable(
-                "To read from PostgreSQL needs one more package: pip install 'onrecord[postgres]'."
+                "Reading from PostgreSQL needs one more package: pip install 'onrecord[postgres]'."
             ) from None
         except (SQLAlchemyError, OSError) as problem:
             # Without the cause: it may carry the address with its password.
@@ -89,7 +89,7 @@ def access_to_file(path: Path) -> DatabaseAccess:
 
 def _sqlite_engine(path: Path) -> Engine:
     if not path.is_file():
-        raise StoreUnavailable(f"There is no SQLite file at {path}; nothing was made. Check the path.")
+        raise StoreUnavailable(f"There is no SQLite file at {path}, and none was created. Check the path.")
     engine = create_engine("sqlite://", creator=partial(connect_to_look, path), poolclass=NullPool)
 
     # The driver begins a transaction only to write; without one, each statement would see another state.

@@ -29,7 +29,7 @@ from onrecord.model.catalog import Datasource, Model
 from onrecord.model.rules import FLAG, Integer, Rule, anything
 from onrecord.model.shapes import Object, Several, faults_at
 from onrecord.providers.scrubber import scrub
-from onrecord.yaml_reader import Broken, Pairs, decoded, located, parse
+from onrecord.yaml_reader import MappingNode, UnreadableYaml, decoded, located, parse
 
 MODELS: Final = "models"
 DATASOURCES: Final = "datasources"
@@ -175,11 +175,11 @@ def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any
         text = decoded(_read_bytes(path))
         root = parse(text).root
         if root is None:
-            raise Broken(1, "is empty; remove the file or fill it")
-        if only is not None and isinstance(root, Pairs):
+            raise UnreadableYaml(1, "is empty; remove the file or fill it")
+        if only is not None and isinstance(root, MappingNode):
             root = replace(root, items=[each for each in root.fields() if each[0].text in only])
         read = located(root, len(text))
-    except Broken as broken:
+    except UnreadableYaml as broken:
         raise invalid(f"{path}, line {broken.line}", broken.reason) from None
     try:
         return rule(read.value)

@@ -14,10 +14,13 @@ class Moved(Exception):
 
 
 class Standing(NamedTuple):
-    """What stands at a place, and what the target needs to put it back there."""
+    """What stands at a place, and what the target needs to put it back there. `is_anew` if it was promoted, and the source
+    says something else than it said then.
+    """
 
     value: Any
     under: Any = None
+    is_anew: bool = False
 
 
 class Target(Protocol):

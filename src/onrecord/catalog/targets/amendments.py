@@ -1,21 +1,22 @@
 """HOW is a value promoted without another system? As an amendment in the catalog of the store itself."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from onrecord.catalog.amendments import Amendment, amendments_of, in_order, source_value
+from onrecord.catalog.amendments import Amendment, amendments_of, in_order, said_anew, source_value
 from onrecord.catalog.editing import root_of
 from onrecord.catalog.ingest import rewritten
 from onrecord.catalog.records import (
     HIDDEN,
+    Record,
     datasource_of,
     entity_of,
     model_of,
     record_id,
     record_of_datasource,
-    records_of_model,
+    records_with,
 )
 from onrecord.catalog.targets import Moved, Standing
 from onrecord.model.caller import Caller
@@ -122,12 +123,24 @@ class AmendmentsTarget:
             records = [record_of_datasource(told, seen, str(known.get("origin", "")), amendments)]
         else:
             places = {told.canonical, *(cell.entity for cell in anew)}
-            every = records_of_model(told, str(known.get("fingerprint", "")), amendments)
-            records = [each for each in every if each.canonical in places]
+            records = list(_records(catalog, root, places, amendments))
         for record in records:
             saved = rewritten(catalog, record, change)
             if saved is not None and saved.is_live and self._embeds:
                 catalog.embed(saved, None, ())
+
+
+def _records(
+    catalog: Reading, root: "_Root", places: Set[str], amendments: Sequence[Amendment]
+) -> Iterator[Record]:
+    """The records of some parts of a model, and of itself; a part that is gone is told as the model last had it."""
+    every = records_with(root.record, amendments)
+    yield from (each for name, each in every.items() if name in places)
+    missing = set(places) - every.keys()
+    for version in reversed(catalog.versions(root.record.id)) if missing else ():
+        every = records_with(version.memory, amendments)
+        yield from (every[name] for name in sorted(missing & every.keys()))
+        missing -= every.keys()
 
 
 class _Root(NamedTuple):
@@ -175,7 +188,9 @@ def _standing(root: _Root | None, cell: Cell) -> Standing | None:
 def _promoted(root: _Root, cell: Cell) -> Standing | None:
     """What was promoted at a place, whether the place is there or gone: it may come back."""
     held = root.promoted.get(cell)
-    return None if held is None else Standing(held.value, to_json(held))
+    if held is None:
+        return None
+    return Standing(held.value, to_json(held), any(said_anew(root.told, [held])))
 
 
 def _is_written(now: Standing | None, changeset: Changeset, change: FieldChange) -> bool:

@@ -8,10 +8,11 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from onrecord.faces.arbiter.entries import seconds
-from onrecord.faces.arbiter.fields import Wrong, shown
+from onrecord.faces.arbiter.fields import Wrong
 from onrecord.model import rules
 from onrecord.model.advice import NO
 from onrecord.model.agent import ShownAgent
+from onrecord.model.rules import shown
 from onrecord.model.shapes import Object, checked_field
 from onrecord.providers.advising import NO_ADVISOR
 from onrecord.service import OnRecord

@@ -28,12 +28,12 @@ from onrecord.faces.arbiter.fields import (
     read_title,
     read_type,
     read_types,
-    shown,
 )
 from onrecord.model import ids
 from onrecord.model.conversation_names import called, key_of
 from onrecord.model.limits import BROWSE_LIMIT, RELATIONS, Status
 from onrecord.model.memory import Memory, Relation
+from onrecord.model.rules import shown
 from onrecord.model.workspace import Artifact, Conversation
 from onrecord.recall.recall import Recalled
 from onrecord.remember.forget import Forgotten
@@ -411,25 +411,30 @@ def read_conversation(door: OnRecord, value: Any) -> str | None:
 
 
 def conversation_of(door: OnRecord, given: str) -> Conversation:
-    """The conversation that an id means here: one's own, or else the one of that number that one is a member of.
+    """The conversation that an id means here: one's own, or else the one that the tenant gave this number, for its members.
 
-    Ids are numbers here, and the tenant gives none twice. Others may still have chosen one that was given: the first that was
-    begun counts, so that nobody changes what a number means by sharing theirs. NotFound if there is none.
+    Ids are numbers here, and the tenant gives none twice. Others may still have chosen one that was given: theirs is meant by
+    its name alone, `~eve/7`, so that nobody changes what a number means by sharing theirs. NotFound if there is none.
     """
     with suppress(NotFound):
         return door.show_conversation(given).conversation
-    first = None if _number_of(given) is None else _first_begun(door, ids.plain_conversation(given))
-    if first is None:
+    found = None if _number_of(given) is None else _numbered(door, ids.plain_conversation(given))
+    if found is None:
         raise NotFound(f"conversation {given} not found")
-    return first
+    return found
 
 
-def _first_begun(door: OnRecord, name: str) -> Conversation | None:
-    """The conversation of a name that was begun first, of those that one is a member of; listings tell it last."""
+def _numbered(door: OnRecord, name: str) -> Conversation | None:
+    """The conversation that the tenant gave a number, if one is a member of it.
+
+    Where an import brought another of that number, the first that was begun counts, which listings tell last.
+    """
     page = door.conversations(name=name, limit=BROWSE_LIMIT)
+    found = [each for each in page.conversations if each.numbered]
     while page.next is not None:
         page = door.conversations(name=name, limit=BROWSE_LIMIT, after=page.next)
-    return page.conversations[-1] if page.conversations else None
+        found += [each for each in page.conversations if each.numbered]
+    return found[-1] if found else None
 
 
 def conversation_id(name: str) -> int | str:

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
 from onrecord.model.limits import KINDS, Kind
-from onrecord.model.rules import NAME, Choice, Integer, Number, OrNone, Rule
+from onrecord.model.rules import NAME, Choice, Integer, Number, OrNone, Rule, shown
 
 #: The type in the runtime for each of our kinds: it has six types, and our kinds are finer.
 TYPE_OF: Final[Mapping[Kind, str]] = {
@@ -190,8 +190,3 @@ def is_yes(text: str) -> bool:
 
 def is_no(text: str) -> bool:
     return text.strip().lower() in _NO
-
-
-def shown(value: object) -> str:
-    told = ascii(value)
-    return told if len(told) <= 60 else told[:57] + "..."

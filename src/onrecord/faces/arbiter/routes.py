@@ -510,7 +510,7 @@ HTTP: Final = FaceHttp(
         _delete(
             "/admin/tenants/{id}",
             "erase_tenant",
-            "Erase a tenant with everything in it, for whoever runs the server.",
+            "Erase a tenant with everything in it, for the operator of the server.",
             _erase_tenant,
             Parameter("id", "The tenant."),
         ),

@@ -15,8 +15,9 @@ from onrecord.faces.arbiter.entries import (
     number,
     seconds,
 )
-from onrecord.faces.arbiter.fields import Wrong, moment_in, page_size, read_id, read_title, shown
+from onrecord.faces.arbiter.fields import Wrong, moment_in, page_size, read_id, read_title
 from onrecord.model.conversation_names import key_of
+from onrecord.model.rules import shown
 from onrecord.model.workspace import SHARED_SCRATCHPAD, Conversation
 from onrecord.service import OnRecord
 from onrecord.workspace.artifacts import ArtifactContent
@@ -174,8 +175,10 @@ def erase_tenant(door: OnRecord, id: str) -> dict[str, Any]:
 
 def _conversation(door: OnRecord, conversation: Conversation) -> dict[str, Any]:
     began = seconds(conversation.created_at)
+    is_meant = conversation.numbered or conversation.created_by == door.caller.user
     return {
-        "id": conversation_id(conversation.id),
+        # A number that another chose means theirs with their name alone.
+        "id": conversation_id(conversation.id) if is_meant else conversation.id,
         "tenant_id": number(door.caller.tenant),
         "title": conversation.title or "",
         "agent_id": conversation.agent or "",

@@ -1,7 +1,7 @@
 """HOW does an assistant of the checkstack platform speak to us? Memories of a user or of a system, each with a hint."""
 
 from onrecord.faces.checkstack.memories import (
-    Asked,
+    SaveArguments,
     delete_memory,
     list_memories,
     preamble,
@@ -13,7 +13,7 @@ from onrecord.faces.checkstack.memories import (
 )
 
 __all__ = [
-    "Asked",
+    "SaveArguments",
     "delete_memory",
     "list_memories",
     "preamble",

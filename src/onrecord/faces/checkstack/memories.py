@@ -58,7 +58,7 @@ _GIVEN: Final = Object(
 )
 
 
-class Asked(NamedTuple):
+class SaveArguments(NamedTuple):
     """What a caller asks us to save."""
 
     scope: Scope
@@ -88,7 +88,7 @@ def save_memory(
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Save a memory, or update the one whose hint says nearly the same. With `dry_run`, only say what would happen."""
-    asked = Asked(scope, recall_hint, content, system_id, tags, always_inject)
+    asked = SaveArguments(scope, recall_hint, content, system_id, tags, always_inject)
     if dry_run:
         return {"summary": summarise_save(door, asked)}
     try:
@@ -100,7 +100,7 @@ def save_memory(
     )
 
 
-def summarise_save(door: OnRecord, asked: Asked) -> str:
+def summarise_save(door: OnRecord, asked: SaveArguments) -> str:
     """The text that a person sees before they agree: what is saved and for whom, if it is always told, and its hint."""
     try:
         saved, notes = _saved(door, asked, dry_run=True)
@@ -180,7 +180,7 @@ def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> di
     """For people: have a memory told in every turn, or no longer. Whoever turns this on vouches for its text."""
     checked_field("alwaysInject", FLAG, always_inject)
     if door.caller.actor != "person":
-        raise Forbidden("Only a person says what is told in every turn.")
+        raise Forbidden("Only a person may decide what is injected into every turn.")
     memory = _seen(door, id)
     if memory is None or not _is_managed(door, memory):
         return {"updated": False}
@@ -206,7 +206,7 @@ def _own(door: OnRecord) -> OnRecord:
     return door.as_caller(replace(for_own_eyes(door.caller), active_at_once=True))
 
 
-def _saved(door: OnRecord, asked: Asked, *, dry_run: bool) -> tuple[Remembered, list[str]]:
+def _saved(door: OnRecord, asked: SaveArguments, *, dry_run: bool) -> tuple[Remembered, list[str]]:
     """The result of a save, and notes: what was not done as asked, and warnings."""
     checked_field(
         "", _GIVEN, {"recallHint": asked.recall_hint, "content": asked.content, "scope": asked.scope}
@@ -251,7 +251,7 @@ def _in_its_words() -> Iterator[None]:
         raise Invalid(faults) from None
 
 
-def _may_always(door: OnRecord, asked: Asked) -> bool:
+def _may_always(door: OnRecord, asked: SaveArguments) -> bool:
     return asked.scope == "user" or door.caller.manages(asked.system_id or "")
 
 

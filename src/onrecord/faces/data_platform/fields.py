@@ -5,7 +5,7 @@ The lists are checked here and do not stand in the schemas of the tools, so that
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from onrecord.errors import Fault, Forbidden, HigherTier, Invalid, NotFound, OnRecordError, SaveLimit
 from onrecord.model import limits
@@ -27,9 +27,21 @@ CHOICES: Final[Mapping[str, Sequence[str]]] = {
     "source": SOURCES,
     "status": STATUSES,
 }
+#: What an insight takes of them: it always says what it is for, and comes from someone in a session.
+OF_INSIGHTS: Final[Mapping[str, Sequence[str]]] = {
+    **CHOICES,
+    "category": CATEGORIES[:-1],
+    "source": SOURCES[:3],
+    "status": limits.PROPOSAL_STATES,
+}
 LEAST_BYTES: Final = 10
 MOST_BYTES: Final = 4_000
 MOST_ENTITIES: Final = 10
+MOST_COLUMNS: Final = 20
+MOST_ACTIONS: Final = 5
+MOST_THREADS: Final = 50
+MOST_INSIGHTS: Final = 50
+MOST_CHANGES: Final = 20
 
 LISTED: Final = 20
 MOST_LISTED: Final = 100
@@ -39,7 +51,9 @@ MOST_RECALLED: Final = 50
 #: The platform's names for our fields.
 _NAMES: Final[Mapping[str, str]] = {
     "question": "query",
+    "entity": "entity_urn",
     "entities": "entity_urns",
+    "memories": "insight_ids",
     "only_dimensions": "dimension",
     "dimensions": "dimension",
     "categories": "category",
@@ -64,27 +78,34 @@ def clamped(limit: int | None, usual: int, most: int) -> int:
     return usual if limit is None or limit <= 0 else min(limit, most)
 
 
-def check_content(content: str | None) -> Iterator[Fault]:
+def check_content(content: str | None, field: str = "content") -> Iterator[Fault]:
     size = len((content or "").encode("utf-8", "surrogatepass"))
     if not size:
-        yield Fault("content", f"content is required (minimum {LEAST_BYTES} bytes)")
+        yield Fault(field, f"{field} is required (minimum {LEAST_BYTES} bytes)")
     elif size < LEAST_BYTES:
-        yield Fault("content", f"content must be at least {LEAST_BYTES} bytes (got {size})")
+        yield Fault(field, f"{field} must be at least {LEAST_BYTES} bytes (got {size})")
     elif size > MOST_BYTES:
-        yield Fault("content", f"content must be at most {MOST_BYTES} bytes (got {size})")
+        yield Fault(field, f"{field} must be at most {MOST_BYTES} bytes (got {size})")
 
 
-def check_choices(given: Mapping[str, str | None]) -> Iterator[Fault]:
+def check_choices(
+    given: Mapping[str, str | None], choices: Mapping[str, Sequence[str]] = CHOICES
+) -> Iterator[Fault]:
     """Faults of values that are in no list; what is empty counts as left out. `filter_status` takes what `status` does."""
     for name, value in given.items():
         field = name.removeprefix("filter_")
-        if value and value not in CHOICES[field]:
-            yield Fault(name, f'invalid {field} "{value}": must be one of: {", ".join(CHOICES[field])}')
+        if value and value not in choices[field]:
+            yield Fault(name, f'invalid {field} "{value}": must be one of: {", ".join(choices[field])}')
+
+
+def check_number(field: str, items: Sequence[Any] | None, most: int) -> Iterator[Fault]:
+    """A fault if there are more than the most."""
+    if items and len(items) > most:
+        yield Fault(field, f"{field} exceeds maximum of {most} (got {len(items)})")
 
 
 def check_entities(urns: Sequence[str] | None) -> Iterator[Fault]:
-    if urns and len(urns) > MOST_ENTITIES:
-        yield Fault("entity_urns", f"entity_urns exceeds maximum of {MOST_ENTITIES} (got {len(urns)})")
+    return check_number("entity_urns", urns, MOST_ENTITIES)
 
 
 def refuse(*checks: Iterator[Fault]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import Any, Final
 
-from onrecord.errors import Forbidden, Invalid, NotFound, VersionConflict, invalid
+from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, VersionConflict, invalid
 from onrecord.faces.data_platform.fields import (
     LISTED,
     MOST_LISTED,
@@ -21,10 +21,11 @@ from onrecord.faces.data_platform.fields import (
     in_its_words,
     refuse,
 )
-from onrecord.faces.data_platform.records import record_of
+from onrecord.faces.data_platform.records import record_of, without_derived
 from onrecord.model.limits import BROWSE_SKIP, Status
 from onrecord.model.memory import Memory
 from onrecord.recall.browse import Browsed
+from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 
 _COMMANDS: Final[Mapping[str, str]] = {
@@ -45,6 +46,9 @@ _USUAL: Final[Mapping[str, str]] = {
 }
 #: What is active in the platform's words.
 _ACTIVE: Final[tuple[Status, ...]] = ("active", "pending")
+#: How every record is kept: for its readers in whichever session it was said, whatever the catalog knows of its subjects,
+#: and in place of what its owner said in almost the same words.
+AS_A_RECORD: Final[Mapping[str, Any]] = {"conversation": None, "unknown": "keep", "alike": "supersede"}
 #: How often a change of metadata is made on what someone else has changed meanwhile.
 _TRIES: Final = 3
 
@@ -74,15 +78,13 @@ def remember(
     wanted: dict[str, Any] = {
         **_USUAL,
         **choices,
-        **_placement(door, persona),
+        **placement_of(door, persona),
         "content": content,
         "kind": _KINDS.get(choices.get("dimension", ""), "fact"),
         "entities": list(entity_urns or ()),
-        "metadata": {**(metadata or {}), **({"session_id": session} if session else {})},
-        # It is for the persona, in whichever session it was said.
-        "conversation": None,
+        "metadata": {**without_derived(metadata or {}), **({"session_id": session} if session else {})},
     }
-    saved = door.remember(id=token_hex(16), unknown="keep", **wanted)
+    saved = door.remember(**AS_A_RECORD, id=token_hex(16), **wanted)
     waits = saved.memory.status == "pending"
     told = {
         "id": saved.memory.id,
@@ -91,7 +93,15 @@ def remember(
         if waits
         else "Memory recorded successfully.",
     }
-    return told | _warned(saved.warnings)
+    return told | chain_of(saved) | warned(saved.warnings)
+
+
+def chain_of(saved: Remembered) -> dict[str, Any]:
+    """What a save has superseded, and what is near it; nothing if there is neither."""
+    told: dict[str, Any] = {"superseded_ids": list(saved.superseded)} if saved.superseded else {}
+    if saved.similar:
+        told["similar"] = [{"id": each.id, "similarity": each.likeness} for each in saved.similar]
+    return told
 
 
 def _chosen(given: Mapping[str, Any]) -> dict[str, str]:
@@ -99,7 +109,7 @@ def _chosen(given: Mapping[str, Any]) -> dict[str, str]:
     return {name: given[name] for name in _USUAL if given.get(name)}
 
 
-def _placement(door: OnRecord, persona: str | None) -> dict[str, Any]:
+def placement_of(door: OnRecord, persona: str | None) -> dict[str, Any]:
     personas = sorted(door.caller.personas)
     if not persona and len(personas) > 1:
         raise invalid(
@@ -110,7 +120,7 @@ def _placement(door: OnRecord, persona: str | None) -> dict[str, Any]:
     return {"scope": "tenant"} if named is None else {"scope": "persona", "persona": named}
 
 
-def _warned(warnings: Sequence[str]) -> dict[str, Any]:
+def warned(warnings: Sequence[str]) -> dict[str, Any]:
     return {"warnings": list(warnings)} if warnings else {}
 
 
@@ -124,7 +134,7 @@ def update(
     **given: Any,
 ) -> dict[str, Any]:
     """Change what is given; what is empty stays. A stale memory whose text is revised is active again."""
-    own_memory(door, id, "update")
+    _refuse_superseded(door, own_memory(door, id, "update"))
     changes: dict[str, Any] = _chosen(given)
     refuse(
         check_content(content) if content else iter(()), check_choices(changes), check_entities(entity_urns)
@@ -138,14 +148,23 @@ def update(
         message = "The memory stays as it is: the change waits for a person to approve it."
         return {"id": revised.memory.id, "message": message, "proposal_id": revised.proposal.id}
     message = "Memory updated successfully." if revised.changed else "The memory says that already."
-    return {"id": revised.memory.id, "message": message} | _warned(revised.warnings)
+    return {"id": revised.memory.id, "message": message} | warned(revised.warnings)
+
+
+def _refuse_superseded(door: OnRecord, memory: Memory) -> None:
+    """What was corrected is no longer revised: the correction is."""
+    if memory.status != "superseded":
+        return
+    background = door.show(memory.id, background=True).background
+    by = background and background.superseded_by
+    raise Conflict(f"memory {memory.id} is superseded" + (f" by {by}: update {by} instead" if by else ""))
 
 
 def _revised(door: OnRecord, id: str, changes: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
     """Metadata is merged into what is there, so it is read first; if someone changes it meanwhile, it is read again."""
     for tries_left in reversed(range(_TRIES)):
         before = door.show(id).memory
-        merged = {"metadata": {**before.metadata, **metadata}} if metadata else {}
+        merged = {"metadata": {**before.metadata, **without_derived(metadata)}} if metadata else {}
         again = {"status": "active", "status_reason": None}
         fresh = again if before.status == "stale" and "content" in changes else {}
         wanted: dict[str, Any] = {**changes, **merged, **fresh}

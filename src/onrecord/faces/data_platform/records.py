@@ -1,8 +1,11 @@
 """HOW does the data platform write a memory down? As a record, under the names that its programs know."""
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
+from onrecord.care.reassigning import FORMER_OWNER
+from onrecord.model.catalog import field_of
 from onrecord.model.findings import Background
 from onrecord.model.limits import Status
 from onrecord.model.memory import Memory
@@ -29,6 +32,14 @@ RECORD: Final[dict[str, Any]] = {
 }
 
 
+#: Where the metadata of a memory keeps what an insight has and other records have not.
+COLUMNS: Final = "related_columns"
+ACTIONS: Final = "suggested_actions"
+THREADS: Final = "thread_ids"
+#: What the metadata of a record tells of it, whatever is stored under these names.
+DERIVED: Final = frozenset({"insight_status", "superseded_by", "supersedes", "legacy_created_by"})
+
+
 def shown_status(status: Status) -> str:
     """The status in the platform's words: what waits for a review is active there, and its metadata says so."""
     return "active" if status == "pending" else status
@@ -47,8 +58,8 @@ def record_of(memory: Memory, background: Background) -> dict[str, Any]:
         "category": memory.category or "",
         "confidence": memory.confidence,
         "source": memory.source or "",
-        "entity_urns": [background.urns.get(name, name) for name in memory.entities],
-        "related_columns": [],
+        "entity_urns": urns_of(memory, background),
+        "related_columns": list(memory.metadata.get(COLUMNS, ())),
         "metadata": _metadata(memory, background),
         "status": shown_status(memory.status),
     }
@@ -62,10 +73,33 @@ def record_of(memory: Memory, background: Background) -> dict[str, Any]:
     return record
 
 
+def urns_of(memory: Memory, background: Background) -> list[str]:
+    """What a memory is about, without columns that only its suggestions name."""
+    edited = {each.entity for each in memory.edits or ()}
+    told = ((name, background.urns.get(name, name)) for name in memory.entities)
+    return [urn for name, urn in told if not (name in edited and field_of(urn))]
+
+
+def insight_status_of(memory: Memory, background: Background) -> str | None:
+    """The state of what waits, or was proposed, in the platform's words."""
+    return background.proposal or ("pending" if memory.status == "pending" else None)
+
+
+def without_derived(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata without what is told of a record and cannot be said of it."""
+    return {name: value for name, value in metadata.items() if name not in DERIVED}
+
+
 def _metadata(memory: Memory, background: Background) -> dict[str, Any]:
-    told = dict(memory.metadata)
-    if memory.status == "pending":
-        told["insight_status"] = memory.status
-    if background.superseded_by is not None:
-        told["superseded_by"] = background.superseded_by
-    return told
+    told = {
+        name: value
+        for name, value in without_derived(memory.metadata).items()
+        if name not in (COLUMNS, FORMER_OWNER)
+    }
+    derived = {
+        "insight_status": insight_status_of(memory, background),
+        "superseded_by": background.superseded_by,
+        "supersedes": list(background.supersedes) or None,
+        "legacy_created_by": memory.metadata.get(FORMER_OWNER),
+    }
+    return told | {name: value for name, value in derived.items() if value is not None}

@@ -1,66 +1,48 @@
-"""WHICH routes do programs of the data platform know? Those of an admin over all records, and those of a person over
-their own; the face translates, the operations decide.
+"""WHICH routes do programs of the data platform know? Those of an admin over everything, and those of a person over their
+own; the face translates, the operations decide.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError
-from onrecord.faces.data_platform.fields import (
-    CHOICES,
-    LISTED,
-    MOST_LISTED,
-    check_choices,
-    clamped,
-    in_its_words,
-    refuse,
-)
+from onrecord.errors import Conflict, Fault, Invalid, NotFound
+from onrecord.faces.data_platform import index_routes, knowledge_routes
+from onrecord.faces.data_platform.changesets import CHANGESET
+from onrecord.faces.data_platform.fields import LISTED, MOST_LISTED, clamped, in_its_words
+from onrecord.faces.data_platform.insights import INSIGHT
 from onrecord.faces.data_platform.keeping import forget, own_memory, records_in, statuses_of, update
 from onrecord.faces.data_platform.recalling import AS_IT_IS, RECIPE
 from onrecord.faces.data_platform.records import RECORD, record_of, shown_status
-from onrecord.model.limits import BROWSE_SKIP
+from onrecord.faces.data_platform.route_parts import (
+    ADMIN,
+    COUNT,
+    COUNTS,
+    CUT,
+    PAGE,
+    PAGED,
+    PART,
+    PORTAL,
+    SINCE,
+    STATUS,
+    UNTIL,
+    choice,
+    cut_of,
+    get,
+    how_many,
+    page_of,
+    read_fields,
+    read_query,
+    refused,
+    shape,
+)
 from onrecord.model.limits import STATUSES as EVERY_STATUS
-from onrecord.model.near_names import unknown_names
 from onrecord.service import OnRecord
-from onrecord.surfaces.rest.bodies import read_object
 from onrecord.surfaces.rest.declared import TEXT, FaceHttp, FaceRoute, Parameter, RouteAnswer, schema_named
-from onrecord.surfaces.rest.problems import detail_of, headers_of, kind_of
 
-_ADMIN: Final = "/api/v1/admin"
-_PORTAL: Final = "/api/v1/portal"
-_KIND: Final = "memory"
-_COUNT: Final = {"type": "integer"}
-_COUNTS: Final = {"type": "object", "additionalProperties": _COUNT}
 _ENDED: Final = "It is archived or superseded."
-#: A fault of a request has this status on the platform, and another on our own routes.
-_FAULTY: Final = 400
-_NUMBERS: Final = frozenset({"page", "per_page", "limit", "offset"})
-
-
-def _refuse(error: OnRecordError) -> Response:
-    kind = kind_of(error)
-    status = _FAULTY if isinstance(error, Invalid) else kind.status
-    told = {"type": "about:blank", "title": kind.title, "status": status, "detail": detail_of(error)}
-    return JSONResponse(told, status, headers_of(error))
-
-
-def _read(request: Request, known: Sequence[Parameter]) -> dict[str, Any]:
-    """The parameters in the address; Invalid lists those that are unknown, and numbers that are none."""
-    names = [each.name for each in known]
-    given = dict(request.query_params)
-    faults = unknown_names(given, names, "is not known here", f"; there are {', '.join(names)}")
-    for name in _NUMBERS & given.keys():
-        if not (
-            given[name].removeprefix("-").isdecimal() and given[name].isascii() and len(given[name]) < 10
-        ):
-            faults.append(Fault(name, f"must be a whole number (got {given[name]!a})"))
-    if faults:
-        raise Invalid(faults)
-    refuse(check_choices({name: value for name, value in given.items() if name in CHOICES}))
-    return {name: int(value) if name in _NUMBERS else value for name, value in given.items() if value}
 
 
 def _criteria(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,15 +60,9 @@ def _criteria(asked: Mapping[str, Any]) -> dict[str, Any]:
     return wanted | {"statuses": statuses_of(asked["status"]) if "status" in asked else EVERY_STATUS}
 
 
-def _page(door: OnRecord, asked: Mapping[str, Any], limit: int, skip: int, **more: Any) -> dict[str, Any]:
-    page = door.browse(
-        **{**_criteria(asked), **more},
-        order="created",
-        limit=limit,
-        skip=min(max(skip, 0), BROWSE_SKIP),
-        count=True,
-        background=True,
-    )
+def _page(door: OnRecord, asked: Mapping[str, Any], cut: Mapping[str, int], **more: Any) -> dict[str, Any]:
+    wanted = {**_criteria(asked), **more, **cut}
+    page = door.browse(**wanted, order="created", count=True, background=True)
     return {"data": records_in(page), "total": page.total}
 
 
@@ -106,15 +82,15 @@ def _stats(door: OnRecord, asked: Mapping[str, Any], **more: Any) -> dict[str, A
 @in_its_words()
 def _list_records(door: OnRecord, request: Request, body: bytes) -> Response:
     door.caller.require("memory.admin")
-    asked = _read(request, _LISTED_BY_ADMIN)
-    size, number = clamped(asked.get("per_page"), LISTED, MOST_LISTED), max(asked.get("page", 1), 1)
-    return JSONResponse(_page(door, asked, size, size * (number - 1)) | {"page": number, "per_page": size})
+    asked = read_query(request, _LISTED_BY_ADMIN)
+    cut, told = page_of(asked)
+    return JSONResponse(_page(door, asked, cut) | told)
 
 
 @in_its_words()
 def _record_stats(door: OnRecord, request: Request, body: bytes) -> Response:
     door.caller.require("memory.admin")
-    return JSONResponse(_stats(door, _read(request, _FILTERS)))
+    return JSONResponse(_stats(door, read_query(request, _FILTERS)))
 
 
 def _get_record(door: OnRecord, request: Request, body: bytes) -> Response:
@@ -129,17 +105,7 @@ def _get_record(door: OnRecord, request: Request, body: bytes) -> Response:
 
 def _put_record(door: OnRecord, request: Request, body: bytes) -> Response:
     door.caller.require("memory.admin")
-    given = read_object(request.headers, body)
-    known = _CHANGED["properties"]
-    if faults := unknown_names(given, known, "is not a field here", f"; there are {', '.join(known)}"):
-        raise Invalid(faults)
-    faults = [
-        Fault(name, f"must be {'an object' if name == 'metadata' else 'a text'}")
-        for name, value in given.items()
-        if value is not None and not isinstance(value, dict if name == "metadata" else str)
-    ]
-    if faults:
-        raise Invalid(faults)
+    given = read_fields(request, body, _CHANGED)
     id = request.path_params["id"]
     if not _record(door, id).is_live:
         raise Conflict("cannot update an archived record")
@@ -166,20 +132,19 @@ def _done(told: Mapping[str, Any]) -> Response:
 
 @in_its_words()
 def _my_records(door: OnRecord, request: Request, body: bytes) -> Response:
-    asked = _read(request, _LISTED_BY_OWNER)
-    size, skip = clamped(asked.get("limit"), LISTED, MOST_LISTED), max(asked.get("offset", 0), 0)
-    mine = _page(door, asked, size, skip, owners=[door.caller.user])
-    return JSONResponse(mine | {"limit": size, "offset": skip})
+    asked = read_query(request, _LISTED_BY_OWNER)
+    cut, told = cut_of(asked)
+    return JSONResponse(_page(door, asked, cut, owners=[door.caller.user]) | told)
 
 
 @in_its_words()
 def _my_stats(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(_stats(door, _read(request, _OWN_FILTERS), owners=[door.caller.user]))
+    return JSONResponse(_stats(door, read_query(request, _OWN_FILTERS), owners=[door.caller.user]))
 
 
 @in_its_words()
 def _search_mine(door: OnRecord, request: Request, body: bytes) -> Response:
-    asked = _read(request, _SEARCHED)
+    asked = read_query(request, _SEARCHED)
     words = asked.get("q", "").strip()
     if not words:
         raise Invalid([Fault("q", "query parameter 'q' is required")])
@@ -200,54 +165,8 @@ def _search_mine(door: OnRecord, request: Request, body: bytes) -> Response:
     return JSONResponse({"data": data, "total": len(data), "limit": size, "offset": 0})
 
 
-def _embedding_status(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(_provider(door.status()))
-
-
-def _provider(status: Any) -> dict[str, Any]:
-    """What makes vectors here: unconfigured if nothing does, unavailable if it does not answer."""
-    name = status.embedder or ""
-    kind, _, model = name.partition(":") if ":" in name else ("built-in" if name else "noop", "", name)
-    state = "ok" if name else "unavailable" if status.degraded else "unconfigured"
-    return {"kind": kind, "model": model, "dimension": status.dimensions or 0, "status": state}
-
-
-def _index_jobs(door: OnRecord, request: Request, body: bytes) -> Response:
-    status = door.status()
-    provider = _provider(status)
-    mine = [each for each in status.tenants if each.collection == "memories"]
-    kinds = [] if provider["status"] == "unconfigured" else [_summed(each, provider) for each in mine]
-    return JSONResponse({"provider": provider, "kinds": kinds})
-
-
-def _summed(tenant: Any, provider: Mapping[str, Any]) -> dict[str, Any]:
-    """How far the vectors of the records are, of the model in use."""
-    current = next((each for each in tenant.models if each.current), None)
-    indexed, expected = (current.indexed, current.expected) if current else (0, tenant.memories)
-    is_degraded = bool(tenant.failed) or provider["status"] != "ok"
-    is_behind = bool(tenant.waiting) or indexed < expected
-    return {
-        "kind": _KIND,
-        "verdict": "degraded" if is_degraded else "indexing" if is_behind else "healthy",
-        "pending": tenant.waiting,
-        "running": 0,
-        "succeeded": indexed,
-        "failed": tenant.failed,
-        "unresolved_failures": tenant.failed,
-        "coverage": {"indexed": indexed, "expected": expected, "expected_known": True},
-    }
-
-
-def _choice(name: str) -> Parameter:
-    return Parameter(name, f"Only of this {name}: {', '.join(CHOICES[name])}.")
-
-
-def _how_many(name: str, most: int) -> Parameter:
-    return Parameter(name, f"How many at most, up to {most}.", {**_COUNT, "default": LISTED})
-
-
 _OWN_FILTERS: Final = (
-    *map(_choice, ("dimension", "category", "status")),
+    *map(choice, ("dimension", "category", "status")),
     Parameter("source", "Only from this source."),
 )
 _FILTERS: Final = (
@@ -255,31 +174,18 @@ _FILTERS: Final = (
     *_OWN_FILTERS,
     Parameter("entity_urn", "Only about this entity."),
     Parameter("created_by", "Only of this user, by email."),
-    Parameter("since", "Only written down at or after this time (RFC 3339)."),
-    Parameter("until", "Only written down before this time (RFC 3339)."),
+    SINCE,
+    UNTIL,
 )
-_LISTED_BY_ADMIN: Final = (
-    *_FILTERS,
-    Parameter("page", "Which page, from 1.", {**_COUNT, "default": 1}),
-    _how_many("per_page", MOST_LISTED),
-)
-_LISTED_BY_OWNER: Final = (
-    *_OWN_FILTERS,
-    _how_many("limit", MOST_LISTED),
-    Parameter("offset", "How many to leave out before them.", {**_COUNT, "default": 0}),
-)
+_LISTED_BY_ADMIN: Final = (*_FILTERS, *PAGED)
+_LISTED_BY_OWNER: Final = (*_OWN_FILTERS, *CUT)
 _SEARCHED: Final = (
     Parameter("q", "The question, in plain words."),
-    _choice("dimension"),
-    _choice("status"),
-    _how_many("limit", MOST_LISTED),
+    choice("dimension"),
+    choice("status"),
+    how_many("limit"),
 )
 _ID: Final = Parameter("id", "The id of a record.")
-
-
-def _object(properties: Mapping[str, Any], *optional: str) -> dict[str, Any]:
-    needed = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": dict(properties), "required": needed}
 
 
 _CHANGED: Final[dict[str, Any]] = {
@@ -291,53 +197,36 @@ _CHANGED: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 _RECORD: Final = schema_named("DataPlatformRecord")
-_RECORDS: Final = {"data": {"type": "array", "items": _RECORD}, "total": _COUNT}
-_STATS: Final = _object(
-    {**dict.fromkeys(("by_dimension", "by_category", "by_status"), _COUNTS), "total": _COUNT}
-)
-_PAGED: Final = {"limit": _COUNT, "offset": _COUNT}
-_PROVIDER: Final = _object({"kind": TEXT, "model": TEXT, "dimension": _COUNT, "status": TEXT})
-_STATUS: Final = _object({"status": TEXT})
-
-
-def _get(
-    path: str, name: str, summary: str, act: Callable[..., Response], shape: Any, *parameters: Parameter
-) -> FaceRoute:
-    return FaceRoute(
-        method="GET",
-        path=path,
-        name=name,
-        summary=summary,
-        act=act,
-        parameters=parameters,
-        answers={200: RouteAnswer(summary, shape)},
-    )
-
-
+_RECORDS: Final = {"data": {"type": "array", "items": _RECORD}, "total": COUNT}
+_STATS: Final = shape({**dict.fromkeys(("by_dimension", "by_category", "by_status"), COUNTS), "total": COUNT})
 HTTP: Final = FaceHttp(
     face="data_platform",
-    refuse=_refuse,
-    error=_object({"type": TEXT, "title": TEXT, "status": _COUNT, "detail": TEXT}),
-    schemas={"DataPlatformRecord": RECORD},
+    refuse=refused,
+    error=shape({"type": TEXT, "title": TEXT, "status": COUNT, "detail": TEXT}),
+    schemas={
+        "DataPlatformRecord": RECORD,
+        "DataPlatformInsight": INSIGHT,
+        "DataPlatformChangeset": CHANGESET,
+    },
     routes=(
-        _get(
-            f"{_ADMIN}/memory/records",
+        get(
+            f"{ADMIN}/memory/records",
             "list_records",
             "For admins: the records of everyone, newest first.",
             _list_records,
-            _object({**_RECORDS, "page": _COUNT, "per_page": _COUNT}),
+            shape({**_RECORDS, **PAGE}),
             *_LISTED_BY_ADMIN,
         ),
-        _get(
-            f"{_ADMIN}/memory/records/stats",
+        get(
+            f"{ADMIN}/memory/records/stats",
             "record_stats",
             "For admins: how many records there are of each dimension, category and status.",
             _record_stats,
             _STATS,
             *_FILTERS,
         ),
-        _get(
-            f"{_ADMIN}/memory/records/{{id}}",
+        get(
+            f"{ADMIN}/memory/records/{{id}}",
             "get_record",
             "For admins: one record, of whichever status.",
             _get_record,
@@ -346,61 +235,49 @@ HTTP: Final = FaceHttp(
         ),
         FaceRoute(
             method="PUT",
-            path=f"{_ADMIN}/memory/records/{{id}}",
+            path=f"{ADMIN}/memory/records/{{id}}",
             name="put_record",
             summary="For admins: change what is given of a record.",
             act=_put_record,
             parameters=(_ID,),
             body=_CHANGED,
-            answers={200: RouteAnswer("It is changed, or its change waits for a person.", _STATUS)},
+            answers={200: RouteAnswer("It is changed, or its change waits for a person.", STATUS)},
             refusals={409: _ENDED},
         ),
         FaceRoute(
             method="DELETE",
-            path=f"{_ADMIN}/memory/records/{{id}}",
+            path=f"{ADMIN}/memory/records/{{id}}",
             name="delete_record",
             summary="For admins: archive a record.",
             act=_delete_record,
             parameters=(_ID,),
-            answers={200: RouteAnswer("It is archived, or its end waits for a person.", _STATUS)},
+            answers={200: RouteAnswer("It is archived, or its end waits for a person.", STATUS)},
         ),
-        _get(
-            f"{_PORTAL}/memory/records",
+        get(
+            f"{PORTAL}/memory/records",
             "my_records",
             "One's own records, newest first.",
             _my_records,
-            _object({**_RECORDS, **_PAGED}),
+            shape({**_RECORDS, **PART}),
             *_LISTED_BY_OWNER,
         ),
-        _get(
-            f"{_PORTAL}/memory/records/stats",
+        get(
+            f"{PORTAL}/memory/records/stats",
             "my_record_stats",
             "How many of one's own records there are of each dimension, category and status.",
             _my_stats,
             _STATS,
             *_OWN_FILTERS,
         ),
-        _get(
-            f"{_PORTAL}/memory/records/search",
+        get(
+            f"{PORTAL}/memory/records/search",
             "search_my_records",
             "One's own records about a question, best first, each with its score.",
             _search_mine,
-            _object({**_RECORDS, **_PAGED}),
+            shape({**_RECORDS, **PART}),
             *_SEARCHED,
         ),
-        _get(
-            f"{_ADMIN}/embedding/status",
-            "embedding_status",
-            "For admins: what makes vectors here, if anything does.",
-            _embedding_status,
-            _PROVIDER,
-        ),
-        _get(
-            f"{_ADMIN}/index-jobs",
-            "index_jobs",
-            "For admins: how many records have their vectors, and which jobs wait or have failed.",
-            _index_jobs,
-            _object({"provider": _PROVIDER, "kinds": {"type": "array", "items": {"type": "object"}}}),
-        ),
+        *knowledge_routes.ROUTES,
+        *index_routes.ROUTES,
     ),
 )

@@ -165,26 +165,26 @@ def extract(
     return [fact.text for fact in found.facts if fact.outcome != "known"]
 
 
-class Ended(NamedTuple):
+class Deletion(NamedTuple):
     """Whether an item was archived or erased, and notes about it: if a person wrote it, a person must approve."""
 
     deleted: bool
     notes: tuple[str, ...] = ()
 
 
-def forget(door: OnRecord, item_id: str, hard: bool = False) -> Ended:
+def forget(door: OnRecord, item_id: str, hard: bool = False) -> Deletion:
     """Archive an item or, with `hard`, erase it. False if there was nothing to do; callers who do not own it are
     refused.
     """
     try:
         if hard:
             gone = door.forget(item_id)
-            return Ended(gone.proposal is None, gone.warnings)
+            return Deletion(gone.proposal is None, gone.warnings)
         retired = door.retire(item_id)
-        return Ended(retired.changed, retired.warnings)
+        return Deletion(retired.changed, retired.warnings)
     except (NotFound, Invalid):
         # A text that is not a valid id is the id of no item.
-        return Ended(False)
+        return Deletion(False)
 
 
 def list_profiles(door: OnRecord) -> list[str]:

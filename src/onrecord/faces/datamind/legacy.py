@@ -5,7 +5,6 @@ A warning names each row that cannot be taken over completely; the old table the
 """
 
 import json
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,15 +13,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from onrecord.care.kinds import FORMAT, HEAD
-from onrecord.errors import Fault, Invalid, NotFound
+from onrecord.care.foreign import take_in
+from onrecord.errors import NotFound
 from onrecord.faces.datamind.items import KINDS
 from onrecord.model import ids, rules
 from onrecord.model.conversation_names import is_reserved
 from onrecord.model.limits import CONTENT_BYTES, DIMENSION_OF, ENTITIES_OF, GLOBAL_TENANT, Kind, Scope
-from onrecord.model.memory import Memory, Version, derive_title
+from onrecord.model.memory import Memory, derive_title
 from onrecord.model.record import record_faults
-from onrecord.model.wire import to_json
 from onrecord.service import OnRecord
 from onrecord.store import legacy_tables
 from onrecord.store.legacy_tables import FoundTables, Row
@@ -72,7 +70,7 @@ def migrate(door: OnRecord, path: str | Path, profile: str) -> Migrated:
             return Migrated(path=str(path), taken=taken, warnings=tuple(warnings))
         if rows:
             door.caller.require_operator("The memories of an older datamind")
-        reader = _Reader(door.caller.user, profile)
+        reader = _FormerItems(door.caller.user, profile)
         memories = [memory for row in rows for memory in reader.memories(row)]
         taken += _take_over(door, memories)
         warnings += reader.warnings
@@ -94,7 +92,7 @@ def _source_of(found: FoundTables) -> tuple[str | None, Sequence[Row]]:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _FormerItems:
     """Makes records of rows, whatever they contain, and collects warnings about odd values."""
 
     user: str
@@ -275,15 +273,15 @@ def _take_over(door: OnRecord, memories: Iterable[Memory]) -> int:
         there = door
         if tenant not in (GLOBAL_TENANT, door.caller.tenant):
             there = door.as_caller(replace(door.caller, tenant=tenant))
-        added, conflicts = _import(there, theirs)
-        taken += added
+        imported = take_in(there, theirs)
+        taken += imported.added
         others = [
             replace(memory, id=f"{memory.id}-{_digest(memory.content)}")
             for memory in theirs
-            if memory.id in conflicts and not _came_before(there, memory)
+            if memory.id in imported.conflicts and not _came_before(there, memory)
         ]
         if others:
-            taken += _import(there, others)[0]
+            taken += take_in(there, others).added
     return taken
 
 
@@ -294,33 +292,3 @@ def _came_before(door: OnRecord, memory: Memory) -> bool:
     except NotFound:
         return False
     return first.origin == "import" and first.created_at == memory.created_at
-
-
-def _import(door: OnRecord, memories: Sequence[Memory]) -> tuple[int, set[str]]:
-    with tempfile.TemporaryDirectory(prefix="onrecord-") as folder:
-        path = Path(folder, "taken-over.jsonl")
-        path.write_text("".join(_lines(memories)), encoding="utf-8")
-        imported = door.import_(str(path), skip_conflicts=True)
-    if imported.added + imported.unchanged + len(imported.conflicts) != len(memories):
-        raise Invalid([Fault("memories", "were not all taken over; the old table was left as it is")])
-    return imported.added, set(imported.conflicts)
-
-
-def _lines(memories: Sequence[Memory]) -> Iterator[str]:
-    """The lines of an export: its head, the tenant with its counters, and each memory with its one version."""
-    tenant = memories[0].tenant
-    numbers = [ids.whole_number(ids.address(memory.id).id) or 0 for memory in memories]
-    yield json.dumps({HEAD: FORMAT, "memories": len(memories)}) + "\n"
-    yield json.dumps({"tenant": tenant, "last_id": str(max(numbers)), "last_relation": 0}) + "\n"
-    for memory in memories:
-        version = Version(
-            number=1,
-            change="import",
-            by=memory.owner,
-            origin="import",
-            at=memory.updated_at,
-            until=None,
-            memory=memory,
-        )
-        told = {"tenant": tenant, "id": memory.id, "versions": to_json((version,))}
-        yield json.dumps(told, ensure_ascii=False) + "\n"

@@ -32,7 +32,7 @@ def is_kept_elsewhere(config: Config) -> bool:
 
 
 def tools(config: Config, door: OnRecord) -> Sequence[Tool]:
-    """The tools as configured. `door` acts for whoever runs the store."""
+    """The tools as configured. `door` acts for the operator of the store."""
     if not _is_kept(config):
         return tools_over(OwnMemory(None))
     if not is_ours(config):
@@ -107,8 +107,8 @@ class OwnMemory:
             )
         )
 
-    def forget(self, door: OnRecord, item_id: str, hard: bool = False) -> asking.Ended:
-        return asking.Ended(self._wait(self._service.forget(str(item_id), hard=hard)))
+    def forget(self, door: OnRecord, item_id: str, hard: bool = False) -> asking.Deletion:
+        return asking.Deletion(self._wait(self._service.forget(str(item_id), hard=hard)))
 
     def list_profiles(self, door: OnRecord) -> list[str]:
         return [name for name in self._wait(self._service.list_profiles()) if name == door.caller.tenant]

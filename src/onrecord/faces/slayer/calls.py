@@ -22,7 +22,6 @@ from onrecord.catalog.rendering import description_in, in_words
 from onrecord.catalog.resolution import Unresolved, missing_datasource, resolve_all
 from onrecord.doors import Door
 from onrecord.errors import Fault, Invalid, NotFound
-from onrecord.faces.slayer.elsewhere import Elsewhere
 from onrecord.faces.slayer.errors import BadValueError, in_their_words
 from onrecord.faces.slayer.fields import (
     CAPS,
@@ -38,6 +37,7 @@ from onrecord.faces.slayer.fields import (
     REMOVE,
     is_one_list,
 )
+from onrecord.faces.slayer.remote import RemoteServer
 from onrecord.model import ids
 from onrecord.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, EntityKind
 from onrecord.model.limits import RECALL_LIMIT
@@ -141,7 +141,7 @@ def _require_known(door: OnRecord, links: Mapping[str, Any]) -> None:
     for reference in links["entities"]:
         if reference.strip().startswith(THING_PREFIX):
             raise Unresolved(
-                reference, f"{reference!r} is not in the catalog, which alone names things here."
+                reference, f"{reference!r} is not in the catalog; only its entities can be referenced here."
             )
     may_look = OnRecord.entities.operation.is_offered_to(door.caller)  # type: ignore[attr-defined]
     if not may_look or any(door.entities(kind=kind, limit=1).total for kind in ("datasource", "system")):
@@ -280,7 +280,7 @@ def _kinds(cypher_filter: str) -> list[str]:
             [
                 Fault(
                     "cypher_filter",
-                    f"only kinds can be told: 'MATCH (n:Memory:Column) RETURN n.id AS id'; got {cypher_filter!r}",
+                    f"filters by labels alone, as in 'MATCH (n:Memory:Column) RETURN n.id AS id'; got {cypher_filter!r}",
                 )
             ]
         )
@@ -577,7 +577,7 @@ class SlayerClient:
             raise BadValueError([Fault("storage", "or url is needed: one of the two")])
         self.door: OnRecord | None = None
         if url is not None:
-            self.elsewhere = Elsewhere(url, key)
+            self.elsewhere = RemoteServer(url, key)
         elif storage is not None:
             self.door = storage if isinstance(storage, OnRecord) else connect(storage)
 

@@ -17,7 +17,7 @@ from onrecord.store.backend import Backend
 from onrecord.store.index import lexical
 from onrecord.store.index.entries import entries_of, name_facet, reference_facet, subject_term
 from onrecord.store.list_parameters import one_of
-from onrecord.store.ports.index import About, Centroid, Coverage, Found, Key, Match, Near, Places
+from onrecord.store.ports.index import Centroid, Coverage, Found, Key, Match, Near, Places, ReferenceCounts
 from onrecord.store.rows import as_stored, read_words
 from onrecord.store.tables import TimestampColumn, facets, memories, vectors
 from onrecord.store.temporal_filters import AskedTimes, asked_of, listed
@@ -187,7 +187,7 @@ class SqlIndex:
         *,
         most: int,
         namesakes: int | None = None,
-    ) -> About:
+    ) -> ReferenceCounts:
         called = {name_facet(each): each for each in names}
         asked = {reference_facet(each): each for each in references} | called
         found: Counter[str] = Counter()
@@ -209,7 +209,7 @@ class SqlIndex:
             holders[tenant, row] = (*holders.get((tenant, row), ()), asked[facet])
             lengths[tenant, row] = len(read_words(entities))
         told = {asked[facet]: count for facet, count in counts.items()}
-        return About(holders, lengths, told, sum(view.documents for view in self._views))
+        return ReferenceCounts(holders, lengths, told, sum(view.documents for view in self._views))
 
     def _holding(self, wanted: Sequence[str], most: int) -> list[Any]:
         """The newest rows filed under these keys, of every home."""

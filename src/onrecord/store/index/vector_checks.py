@@ -22,7 +22,7 @@ _UNIT: Final = 1e-3
 _SUM: Final = 1e-3
 
 
-class Wanted(NamedTuple):
+class ExpectedVectors(NamedTuple):
     """What the vectors of a memory must say of it."""
 
     audience: str
@@ -51,19 +51,19 @@ class Counts(NamedTuple):
         return {"memories": self.memories, "passages": self.passages, "total": self.total.tobytes()}
 
 
-class Miscount(NamedTuple):
+class WrongCounts(NamedTuple):
     """A model whose recorded counts are wrong."""
 
     model: int
     detail: str
 
 
-def wanted_of(memory: Memory) -> Wanted:
-    return Wanted(audience_of(memory), text_hash(embedded_text(memory)))
+def expected_vectors(memory: Memory) -> ExpectedVectors:
+    return ExpectedVectors(audience_of(memory), text_hash(embedded_text(memory)))
 
 
 def wrong_vectors(
-    connection: Connection, address: HomeAddress, wanted: Mapping[int, Wanted]
+    connection: Connection, address: HomeAddress, wanted: Mapping[int, ExpectedVectors]
 ) -> Iterator[WrongVectors]:
     """The wrong vectors. Reads every memory's vectors once, one model after the other."""
     dimensions = _dimensions(connection, address)
@@ -77,7 +77,7 @@ def wrong_vectors(
             yield WrongVectors(model, row, "are for other eyes than the memory", is_for_other_eyes=True)
 
 
-def _reason(passages: Sequence[Any], wanted: Wanted | None, dimensions: int | None) -> str | None:
+def _reason(passages: Sequence[Any], wanted: ExpectedVectors | None, dimensions: int | None) -> str | None:
     import numpy as np
 
     if wanted is None:
@@ -98,7 +98,7 @@ def _reason(passages: Sequence[Any], wanted: Wanted | None, dimensions: int | No
     return None
 
 
-def miscounts(connection: Connection, address: HomeAddress) -> Iterator[Miscount]:
+def miscounts(connection: Connection, address: HomeAddress) -> Iterator[WrongCounts]:
     held = _counted(connection, address)
     said = {row.model: row for row in connection.execute(_SAID, address.parameters)}
     parts: dict[int, dict[str, Any]] = {}
@@ -109,11 +109,11 @@ def miscounts(connection: Connection, address: HomeAddress) -> Iterator[Miscount
         whole = _together(right)
         if model not in said:
             memories = 0 if whole is None else whole.memories
-            yield Miscount(model, f"{memories} memories have vectors that are not counted")
+            yield WrongCounts(model, f"{memories} memories have vectors that are not counted")
         elif detail := _difference(said[model], whole):
-            yield Miscount(model, detail)
+            yield WrongCounts(model, detail)
         elif whole is not None and said[model].stamp < whole.stamp:
-            yield Miscount(model, "a change of its vectors goes unseen")
+            yield WrongCounts(model, "a change of its vectors goes unseen")
         else:
             told = parts.get(model, {})
             wrong = [
@@ -123,7 +123,7 @@ def miscounts(connection: Connection, address: HomeAddress) -> Iterator[Miscount
             ]
             if wrong:
                 # Not named, since audiences contain names of people.
-                yield Miscount(model, f"its vectors are miscounted for {len(wrong)} audiences")
+                yield WrongCounts(model, f"its vectors are miscounted for {len(wrong)} audiences")
 
 
 def _difference(said: Any, right: Counts | None) -> str | None:
@@ -185,7 +185,7 @@ def stray_jobs(connection: Connection, address: HomeAddress) -> int:
     return int(connection.execute(counted, address.parameters).scalar_one())
 
 
-def mend(connection: Connection, address: HomeAddress, wanted: Mapping[int, Wanted]) -> None:
+def mend(connection: Connection, address: HomeAddress, wanted: Mapping[int, ExpectedVectors]) -> None:
     """Drop wrong vectors, correct the audiences of the others, and count anew; dropped vectors can be made again."""
     connection.execute(delete(jobs).where(*_STRAY), address.parameters)
     found = list(wrong_vectors(connection, address, wanted))

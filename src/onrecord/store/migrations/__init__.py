@@ -22,7 +22,7 @@ _COPY: Final = "copy before migration"
 _log: Final = logging.getLogger("onrecord.store")
 
 
-class Stand(NamedTuple):
+class SchemaVersion(NamedTuple):
     """The schema of a store: its last step (None if it has no tables of ours), and the table that records it."""
 
     step: str | None = None
@@ -30,12 +30,12 @@ class Stand(NamedTuple):
 
     @property
     def is_current(self) -> bool:
-        return self == Stand(HEAD)
+        return self == SchemaVersion(HEAD)
 
 
 def migrate(backend: Backend) -> None:
     """Bring a store up to date. A current store is only read; an older one in a file is copied first."""
-    stand = _read_stand(backend) if backend.exists() else Stand()
+    stand = _read_stand(backend) if backend.exists() else SchemaVersion()
     if stand.is_current:
         return
     # Said before the write lock is waited for, and also where the store cannot be written.
@@ -101,25 +101,25 @@ def _way_back(copy: str | None) -> str:
     return f"To go back, there is a copy of it as it was: {copy}"
 
 
-def _read_stand(backend: Backend) -> Stand:
+def _read_stand(backend: Backend) -> SchemaVersion:
     """A first look without a lock; a migration that is running just now is found by the look under the lock."""
     try:
         with backend.reading() as connection:
             return _stand_of(connection)
     except ProgrammingError:
-        return Stand()
+        return SchemaVersion()
 
 
-def _stand_of(connection: Connection) -> Stand:
+def _stand_of(connection: Connection) -> SchemaVersion:
     present = inspect(connection).get_table_names()
     for name in (VERSION_TABLE, FORMER_VERSION_TABLE):
         if name in present:
             found = connection.execute(select(table(name, column("version_num", Text)).c.version_num))
-            return Stand(found.scalar_one_or_none(), name)
-    return Stand()
+            return SchemaVersion(found.scalar_one_or_none(), name)
+    return SchemaVersion()
 
 
-def _check_known(stand: Stand, backend: Backend) -> None:
+def _check_known(stand: SchemaVersion, backend: Backend) -> None:
     steps = {path.name.split("_")[0] for path in (Path(__file__).parent / "versions").glob("[0-9]*.py")}
     if stand.step is not None and stand.step not in steps:
         with backend.reading() as connection:
@@ -130,7 +130,7 @@ def _check_known(stand: Stand, backend: Backend) -> None:
         )
 
 
-def _take_over(connection: Connection, stand: Stand) -> None:
+def _take_over(connection: Connection, stand: SchemaVersion) -> None:
     """Rename the record of migrations of a store that was made under the former name."""
     if stand.table != VERSION_TABLE:
         connection.exec_driver_sql(f"ALTER TABLE {stand.table} RENAME TO {VERSION_TABLE}")

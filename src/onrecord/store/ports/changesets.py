@@ -20,6 +20,12 @@ class Changesets(Protocol):
     def page(self, ask: ChangesetFilter) -> tuple[list[Changeset], int]:
         """A page of changesets, newest first, and how many match."""
 
+    def naming(self, memory: str) -> Sequence[Changeset]:
+        """Those that a memory is part of, the oldest first."""
+
+    def of_entity(self, entity: str) -> Sequence[Changeset]:
+        """Every changeset of an entity and its parts, the oldest first."""
+
     def unsettled(self, before: datetime | None = None) -> Sequence[Changeset]:
         """Those that are being applied, taken back or rolled back, or that were left so before a time; the oldest first."""
 

@@ -17,7 +17,7 @@ from onrecord.model.limits import (
     Direction,
     Kind,
     ListOrder,
-    ProposalState,
+    ProposalFilter,
     RelationName,
     Scope,
     Status,
@@ -31,6 +31,8 @@ from onrecord.model.request import (
     KNOWN_AT,
     MAYBE_INSTANT,
     MAYBE_NAME,
+    MAYBE_PROPOSAL,
+    ONLY_PROPOSALS,
     OWNERS,
     STATUSES,
     TAGS,
@@ -58,11 +60,7 @@ class MemoryCriteria(Request):
     confidences: Sequence[Confidence] = ask(_CONFIDENCES, "Only with one of these confidences.", ())
     sources: Sequence[str] = ask(_SOURCES, "Only from one of these sources.", ())
     owners: Sequence[str] = ask(OWNERS, "Only of one of these users.", ())
-    proposal: ProposalState | None = ask(
-        OrNone(Choice(limits.PROPOSAL_STATES)),
-        f"Only proposals, in this state: {', '.join(limits.PROPOSAL_STATES)}; of any status unless some are given.",
-        None,
-    )
+    proposal: ProposalFilter | None = ask(MAYBE_PROPOSAL, ONLY_PROPOSALS, None)
     has_query: bool | None = ask(
         OrNone(rules.FLAG), "Only with an example query; if false, only without one.", None
     )
@@ -185,5 +183,8 @@ class ChangesetFilter(Request):
         f"Only in these states: {', '.join(limits.CHANGESET_STATES)}.",
         (),
     )
+    by: str | None = ask(MAYBE_NAME, "Only applied by this user.", None)
+    since: datetime | None = ask(MAYBE_INSTANT, "Only applied at or after this time.", None)
+    before: datetime | None = ask(MAYBE_INSTANT, "Only applied before this time.", None)
     limit: int = ask(Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
     skip: int = ask(Integer(0, limits.BROWSE_SKIP), "Leave out so many before the page.", 0)

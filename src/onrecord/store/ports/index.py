@@ -56,7 +56,7 @@ class Centroid(NamedTuple):
     passages: int
 
 
-class About(NamedTuple):
+class ReferenceCounts(NamedTuple):
     """Which memories are about which of some things, and about how many in all; how many are about each; and how many
     memories there are.
     """
@@ -197,7 +197,7 @@ class Index(Protocol):
         *,
         most: int,
         namesakes: int | None = None,
-    ) -> About:
+    ) -> ReferenceCounts:
         """Which memories are about any of these names; the newest, if very many are.
 
         A name that more than `namesakes` things share is ignored.

@@ -14,6 +14,8 @@ RECONCILE: Final = "reconcile"
 SWEEP: Final = "sweep"
 #: The job of ending changesets that a process left half applied or half rolled back.
 SETTLE: Final = "settle"
+#: The job of looking whether what memories are about has changed.
+WATCH: Final = "watch"
 #: Not a job, but whose turn it is to start a worker where none runs.
 TURN: Final = "turn"
 #: Whose jobs are those of the whole store: no tenant has this name.
@@ -69,3 +71,6 @@ class Jobs(Protocol):
 
     def retry_failed(self, now: datetime) -> None:
         """Try failed jobs again."""
+
+    def dismiss(self, name: str | None = None) -> int:
+        """Remove the jobs that were given up, of one name or of all; returns how many."""

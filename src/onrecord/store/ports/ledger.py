@@ -1,4 +1,4 @@
-"""WHO may come in, and what was done? Keys, the audit, and requests that must not be done twice."""
+"""WHICH keys are valid, and what was done? Keys, the audit, and requests that must not be done twice."""
 
 from collections.abc import Sequence
 from datetime import datetime

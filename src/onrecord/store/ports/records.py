@@ -113,6 +113,9 @@ class Reading(Protocol):
         What the caller saved in another's conversation, and left behind there, is visible to them so.
         """
 
+    def seen(self, wanted: Sequence[str]) -> set[str]:
+        """Which of these ids are memories that the caller sees, by one statement for all of a tenant."""
+
     def eligible(
         self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
     ) -> dict[Key, Match]:
@@ -136,6 +139,16 @@ class Reading(Protocol):
     def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
         """The same as whole memories, with retired ones on request."""
 
+    def filed_under(self, facets: Sequence[str]) -> list[Memory]:
+        """The tenant's own memories under any of some names, each once, in the order of saving, by one statement;
+        retired ones are left out.
+        """
+
+    def recorded_since(self, since: datetime, *, most: int, after: int = 0) -> list[Memory]:
+        """The tenant's own memories that were last written after a time, retired ones too, in the order of their rows;
+        those of later rows than `after`.
+        """
+
     def newest(
         self, facets: Sequence[str], *, each: int, most: int, statuses: Sequence[Status] = ()
     ) -> list[tuple[str, Memory]]:
@@ -145,8 +158,10 @@ class Reading(Protocol):
         Only active ones, unless statuses are given.
         """
 
-    def proposals(self, id: str) -> list[Memory]:
-        """The waiting proposals to change a memory that the caller sees, in the order of saving."""
+    def proposals(self, id: str, *, gone: bool = False) -> list[Memory]:
+        """The waiting proposals to change a memory that the caller sees, in the order of saving; with `gone`, also those that
+        have ended.
+        """
 
     def references(self, root: str) -> list[str]:
         """The references of memories, global ones too, to this entity or to what lies under it; for `memory:`, to any
@@ -247,6 +262,11 @@ class Writing(Reading, Protocol):
         Edges and references are counted if the caller sees their other end.
         """
 
+    def redact(self, memory: Memory, past: Mapping[int, Memory]) -> None:
+        """Put other words into old versions of a record of the catalog, whoever may change it: what is erased stays in none
+        of them.
+        """
+
     def relate(
         self, source: Memory, relation: RelationName, target: Memory, change: Change
     ) -> tuple[Relation, bool]:
@@ -271,8 +291,8 @@ class Writing(Reading, Protocol):
     def strip(
         self, references: Sequence[str], change: Change, *, dry_run: bool = False
     ) -> dict[str, tuple[str, ...]]:
-        """Remove references, and those under them by a dot, from every memory of the tenant; returns what each memory
-        lost, or would lose on a dry run.
+        """Remove references, and those under them by a dot, from every live memory of the tenant, but for those that it
+        proposes to edit; returns what each memory lost, or would lose on a dry run.
         """
 
     def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:

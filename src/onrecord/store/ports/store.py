@@ -53,6 +53,9 @@ class Store(Protocol):
     def jobs(self) -> AbstractContextManager[Jobs]:
         """The jobs of the whole store, in a transaction of their own."""
 
+    def is_gone(self) -> bool:
+        """Whether its files were deleted or replaced, so that whoever has it open works for nobody."""
+
     def has_due(self, names: Sequence[str], now: datetime) -> bool:
         """Whether a job of one of these names is due anywhere."""
 
@@ -63,6 +66,12 @@ class Store(Protocol):
         """Delete all entries of the audit from before a time; returns how many. The last entry of each tenant stays, since
         it gives the next one its number.
         """
+
+    def watched(self) -> datetime | None:
+        """Until when the watcher has looked at what changed; None if it never has."""
+
+    def note_watched(self, until: datetime) -> None:
+        """Record that the watcher has looked at everything until then."""
 
     def problems(self, home: Home) -> Iterator[Problem]:
         """Inconsistencies in a home: windows, versions, index, edges, counters."""

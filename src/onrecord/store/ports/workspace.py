@@ -36,7 +36,7 @@ class NamedConversation(NamedTuple):
     begun: datetime | None = None
 
 
-class File(NamedTuple):
+class NewArtifact(NamedTuple):
     """An artifact to keep: its path, its kind and its bytes."""
 
     conversation: ConversationKey
@@ -63,14 +63,13 @@ class Workspace(Protocol):
     def conversation(self, key: ConversationKey) -> Conversation | None:
         """One conversation; None if nobody has begun it."""
 
-    def is_member(self, key: ConversationKey) -> bool:
-        """Whether the caller began this conversation, had it shared, or is an admin."""
-
     def conversations(self, ask: ConversationFilter) -> tuple[list[Conversation], str | None]:
         """A page of the conversations that the caller is a member of, newest first, and the mark of the next page."""
 
-    def artifact(self, id: str) -> Artifact | None:
-        """One artifact without its content; None if the tenant has no such one."""
+    def artifact(self, id: str, through: str | None = None) -> Artifact | None:
+        """One artifact without its content, of a conversation that the caller is a member of, or the user `through`. None if
+        there is no such one, by the same statement.
+        """
 
     def artifact_at(self, conversation: ConversationKey, path: str) -> Artifact | None:
         """The artifact at a path."""
@@ -104,7 +103,7 @@ class WritableWorkspace(Workspace, Protocol):
     """The same in one transaction that keeps other writers out of the tenant."""
 
     def register(self, id: str | None, agent: str | None, title: str | None) -> Conversation:
-        """Begin a conversation of the caller's; without an id it is the next whole number of the tenant."""
+        """Begin a conversation of the caller's; without an id it is the next whole number of the tenant that they did not choose."""
 
     def share(self, key: ConversationKey, user: str) -> bool:
         """Make someone a member of a known conversation; False if they are one."""
@@ -115,7 +114,7 @@ class WritableWorkspace(Workspace, Protocol):
     def drop_conversation(self, key: ConversationKey) -> None:
         """Delete a conversation with its members and its artifacts."""
 
-    def keep(self, file: File) -> Artifact:
+    def keep(self, file: NewArtifact) -> Artifact:
         """Store an artifact of a known conversation; one at the same path is overwritten and keeps its id."""
 
     def drop_artifact(self, id: str) -> None:

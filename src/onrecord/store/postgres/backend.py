@@ -106,6 +106,9 @@ class PostgresBackend:
     def exists(self) -> bool:
         return True
 
+    def is_gone(self) -> bool:
+        return False
+
     def fetch(
         self, connection: Connection, statement: Select[Any], given: Mapping[str, Any]
     ) -> Sequence[Any]:
@@ -162,7 +165,7 @@ class PostgresBackend:
             )
         if state != "committed":
             raise OutcomeUnknown(
-                f"{self.location} lost the connection during a commit; whether the change was kept is not known. "
+                f"{self.location} lost the connection during a commit; it is unknown whether the change was kept. "
                 "Look before you repeat it."
             )
 

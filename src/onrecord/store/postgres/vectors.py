@@ -79,7 +79,7 @@ def warm(view: View, covered: Coverage) -> None:
 def nearest(
     view: View, covered: Coverage, vector: "NDArray[Any]", most: int, later: str | None = None
 ) -> list[Near]:
-    seen = Sight(view.visibility, later is not None)
+    seen = VectorFilter(view.visibility, later is not None)
     here = _here(covered) | {"later": later}
     is_large = covered.memories > MANY and _visible(view, seen, here) > MANY
     through_index = is_large and _has_index(view, covered)
@@ -102,7 +102,7 @@ def nearest(
 
 
 def similarity(view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]) -> list[Near]:
-    some = _exact(Sight(view.visibility), of_some=True)
+    some = _exact(VectorFilter(view.visibility), of_some=True)
     told = view.run(some, **_here(covered), query=vector, rows=list(rows), size=None)
     return _best(covered, told.all())
 
@@ -137,7 +137,7 @@ def _has_index(view: View, covered: Coverage) -> bool:
     return bool(found)
 
 
-class Sight(NamedTuple):
+class VectorFilter(NamedTuple):
     """Which vectors are searched: those that the caller sees, or of these the ones of one audience."""
 
     visibility: Visibility
@@ -148,12 +148,12 @@ class Sight(NamedTuple):
         return and_(seen, of_audience(vectors)) if self.of_one else seen
 
 
-def _visible(view: View, seen: Sight, here: dict[str, Any]) -> int:
+def _visible(view: View, seen: VectorFilter, here: dict[str, Any]) -> int:
     return int(view.run(_count(seen), **here, size=MANY + 1).scalar_one())
 
 
 @cache
-def _count(seen: Sight) -> Select[Any]:
+def _count(seen: VectorFilter) -> Select[Any]:
     some = select(vectors.c.row).where(*_MINE, seen()).limit(bindparam("size")).subquery()
     return select(func.count()).select_from(some)
 
@@ -177,7 +177,7 @@ def _best(covered: Coverage, rows: Sequence[Any]) -> list[Near]:
 
 
 @cache
-def _exact(seen: Sight, of_some: bool = False) -> Select[Any]:
+def _exact(seen: VectorFilter, of_some: bool = False) -> Select[Any]:
     distance = vectors.c.vector.op("<#>", return_type=Float())(_QUERY).label("distance")
     statement = select(vectors.c.row, vectors.c.passage, distance).where(*_MINE, seen())
     if of_some:
@@ -188,7 +188,7 @@ def _exact(seen: Sight, of_some: bool = False) -> Select[Any]:
 
 
 @cache
-def _indexed(seen: Sight, dimensions: int, place: tuple[int, int, int]) -> Select[Any]:
+def _indexed(seen: VectorFilter, dimensions: int, place: tuple[int, int, int]) -> Select[Any]:
     """The search through an index. Home and model are literals in the statement, since the index covers only these."""
     from pgvector.sqlalchemy import HALFVEC
 

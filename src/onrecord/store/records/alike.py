@@ -16,7 +16,6 @@ from onrecord.store.ports.records import Alike, Rejection
 from onrecord.store.records.duplicates import changes_no_other
 from onrecord.store.rows import PRESENT, content_hash, read_memory
 from onrecord.store.tables import memories, versions
-from onrecord.store.timestamps import datetime_of
 from onrecord.store.view import View, key_of, same_row
 from onrecord.store.visibility import Visibility, of_audience, visible
 
@@ -65,19 +64,25 @@ def _alike(row: Any, view: View, score: float) -> Alike:
     found = read_memory(row, view.home.tenant)
     rejected = None
     if not found.is_live:
-        rejected = Rejection(row.changed_by, datetime_of(row.recorded_at), found.status_reason)
+        rejected = Rejection(row.changed_by, row.rejected_at, found.status_reason)
     return Alike(found, score, rejected)
 
 
 def _rejected() -> ColumnElement[bool]:
     """Turned down before or after it was applied."""
-    return and_(memories.c.status == "archived", versions.c.change.in_(("reject", "roll_back")))
+    return and_(memories.c.status == "archived", versions.c.row.is_not(None))
 
 
 @cache
 def _of_some(visibility: Visibility) -> Select[Any]:
-    present = and_(same_row(memories, versions), memories.c.version == versions.c.version)
-    told = select(*PRESENT, versions.c.changed_by).join_from(memories, versions, present)
+    # Its references may have changed since it ended.
+    ended = and_(
+        same_row(memories, versions),
+        versions.c.change.in_(("reject", "roll_back")),
+        versions.c.status == "archived",
+    )
+    by_whom = versions.c.changed_by, versions.c.recorded_at.label("rejected_at")
+    told = select(*PRESENT, *by_whom).join_from(memories, versions, ended, isouter=True)
     return told.where(visible(memories, visibility), of_audience(memories))
 
 

@@ -30,13 +30,14 @@ from onrecord.store.coverage import COVERAGE, read_coverage
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.index.entries import INDEX_VERSION
-from onrecord.store.index.vector_checks import Wanted, mend, wanted_of
+from onrecord.store.index.vector_checks import ExpectedVectors, expected_vectors, mend
 from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.ports.index import Coverage
 from onrecord.store.ports.jobs import EMBED, STORE, TroubledJob
 from onrecord.store.prepared import Statements
+from onrecord.store.records.facts import fact, keep_fact
 from onrecord.store.records.queue import MOST_ATTEMPTS, WHOLE_STORE, JobQueue, due_next, troubled
 from onrecord.store.records.workspace_archive import SqlWorkspaceArchive
 from onrecord.store.rows import (
@@ -61,7 +62,6 @@ from onrecord.store.tables import (
     memories,
     postings,
     relations,
-    store_facts,
     tenants,
     terms,
     vectors,
@@ -288,11 +288,11 @@ class SqlRestoring(SqlArchive):
             self._connection.execute(delete(table).where(of_home(table)), self._here)
         self._counters.documents = self._counters.words = 0
         memories_seen = postings_written = 0
-        index, wanted = IndexChanges(self._home.collection), dict[int, Wanted]()
+        index, wanted = IndexChanges(self._home.collection), dict[int, ExpectedVectors]()
         for memory in list(self.memories(self._home)):
             assert memory.place is not None
             index.add(memory, memory.place)
-            wanted[memory.place.row] = wanted_of(memory)
+            wanted[memory.place.row] = expected_vectors(memory)
             memories_seen += 1
             if index.size > 100_000:
                 postings_written += index.size
@@ -431,15 +431,12 @@ def derive_index(connection: Connection, backend: Backend) -> None:
 
 def built_by(connection: Connection) -> str | None:
     """Which analyzer and weights the index was built with."""
-    return connection.execute(
-        select(store_facts.c.value).where(store_facts.c.name == _INDEX_FACT)
-    ).scalar_one_or_none()
+    return fact(connection, _INDEX_FACT)
 
 
 def note_index(connection: Connection, backend: Backend) -> None:
     """Record that the whole index is built with the analyzer and weights of this version."""
-    fact = backend.insert(store_facts).values(name=_INDEX_FACT, value=INDEX_VERSION)
-    connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
+    keep_fact(connection, backend, _INDEX_FACT, INDEX_VERSION)
 
 
 def _alike(address: HomeAddress, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[str, object]]:

@@ -1,5 +1,6 @@
 """HOW is a changeset read and written? The port of changesets over any SQL back end, and their rows in an export."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -11,7 +12,7 @@ from onrecord.model.changesets import UNSETTLED, Changeset, FieldChange
 from onrecord.model.wire import from_json, to_json
 from onrecord.store.ports.filters import ChangesetFilter
 from onrecord.store.records.workspace_rows import CHANGESET, WorkspaceRows, whole
-from onrecord.store.rows import AnyRow
+from onrecord.store.rows import AnyRow, as_stored
 from onrecord.store.tables import changesets
 
 _ROWS_AT_ONCE: Final = 100
@@ -29,10 +30,29 @@ class ChangesetRows(WorkspaceRows):
             wanted.append(changesets.c.entity == ask.entity)
         if ask.states:
             wanted.append(changesets.c.state.in_(ask.states))
+        if ask.by is not None:
+            wanted.append(changesets.c.by == ask.by)
+        if ask.since is not None:
+            wanted.append(changesets.c.at >= ask.since)
+        if ask.before is not None:
+            wanted.append(changesets.c.at < ask.before)
         found = select(changesets).where(*wanted).order_by(changesets.c.id.desc())
         total = select(func.count()).select_from(changesets).where(*wanted)
         rows = self._all(found.offset(ask.skip).limit(ask.limit))
         return [_read(row) for row in rows], int(self._connection.execute(total).scalar_one())
+
+    def naming(self, memory: str) -> list[Changeset]:
+        written = json.dumps(memory, ensure_ascii=False)
+        # The text of the list narrows the search, the list decides.
+        holding = as_stored(changesets.c.memories).contains(written, autoescape=True)
+        return [each for each in self._where(holding) if memory in each.memories]
+
+    def of_entity(self, entity: str) -> list[Changeset]:
+        return self._where(changesets.c.entity == entity)
+
+    def _where(self, wanted: ColumnElement[bool]) -> list[Changeset]:
+        found = select(changesets).where(changesets.c.tenant == self._tenant, wanted)
+        return [_read(row) for row in self._all(found.order_by(changesets.c.id))]
 
     def unsettled(self, before: datetime | None = None) -> list[Changeset]:
         wanted = [changesets.c.tenant == self._tenant, changesets.c.state.in_(UNSETTLED)]

@@ -12,9 +12,15 @@ from onrecord.model.findings import Problem
 from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS
 from onrecord.model.memory import Memory, Version, changed_fields
 from onrecord.model.record import invariant_faults
-from onrecord.store.audience import audience_of
+from onrecord.store.audience import GLOBAL, TENANT, audience_of
 from onrecord.store.index.entries import INDEX_VERSION, entries_of
-from onrecord.store.index.vector_checks import Wanted, miscounts, stray_jobs, wanted_of, wrong_vectors
+from onrecord.store.index.vector_checks import (
+    ExpectedVectors,
+    expected_vectors,
+    miscounts,
+    stray_jobs,
+    wrong_vectors,
+)
 from onrecord.store.list_parameters import one_of
 from onrecord.store.records.archive import SqlArchive, built_by
 from onrecord.store.records.queue import WHOLE_STORE
@@ -81,7 +87,7 @@ class Examination:
         #: How many memories of each audience contain a term; and the memories, words and facets of each audience.
         self._terms: Counter[tuple[str, str]] = Counter()
         self._counts: dict[str, Counter[str]] = {}
-        self._wanted: dict[int, Wanted] = {}
+        self._wanted: dict[int, ExpectedVectors] = {}
 
     def problems(self) -> Iterator[Problem]:
         indexed, derived = self._indexed(), self._derived()
@@ -93,7 +99,7 @@ class Examination:
                 history = next(told, None)
             yield from self._row_problems(memory, derived.pop(_row(memory), None))
             yield from self._version_problems(memory, mine.versions if mine else ())
-            self._wanted[_row(memory)] = wanted_of(memory)
+            self._wanted[_row(memory)] = expected_vectors(memory)
             if indexed.pop(_row(memory), 0) != self._expected(memory):
                 yield self._problem(
                     "index", memory.id, "its postings or facets are not those of its text", _REINDEX
@@ -237,8 +243,8 @@ class Examination:
 
     def _counter_problems(self) -> Iterator[Problem]:
         held = self._connection.execute(select(counters).where(of_home(counters)), self._here).one()
-        names = select(memories.c.id).where(of_home(memories))
-        named = set(self._connection.execute(names, self._here).scalars())
+        names = select(memories.c.id, memories.c.audience).where(of_home(memories))
+        named = dict(self._connection.execute(names, self._here).all())
         for id in sorted(id for id in named if len(id) > ID_CHARACTERS):
             detail = (
                 f"its id has {len(id)} characters and cannot be named (an id has at most {ID_CHARACTERS})"
@@ -255,7 +261,8 @@ class Examination:
             ).scalar_one()
             for column in (memories.c.row, relations.c.id)
         )
-        is_behind = str(int(held.last_id) + 1) in named or last_row > held.last_row
+        # A number that was chosen for a few is not counted, and passed over.
+        is_behind = named.get(str(int(held.last_id) + 1)) in (TENANT, GLOBAL) or last_row > held.last_row
         if is_behind or last_relation > held.last_relation:
             yield self._problem("counters", "tenant", "a counter is behind the ids already given", _REINDEX)
 

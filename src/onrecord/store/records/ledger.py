@@ -1,4 +1,4 @@
-"""WHO may come in, and what was done? Keys by their hashes, the audit, and the settings of a tenant."""
+"""WHICH keys are valid, and what was done? Keys by their hashes, the audit, and the settings of a tenant."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
-from onrecord.errors import invalid
+from onrecord.errors import no_such_page
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import AuditEntry, Key, TenantSettings
 from onrecord.model.limits import GLOBAL_TENANT, AuditOutcome, Origin
@@ -271,18 +271,18 @@ class _Mark(NamedTuple):
     @classmethod
     def read(cls, text: str) -> Self:
         own, _, everyones = text.partition("~")
-        return cls(*(_number(part, text) if part else None for part in (own, everyones)))
+        return cls(*(_number(part) if part else None for part in (own, everyones)))
 
     def __str__(self) -> str:
         own, everyones = ("" if number is None else str(number) for number in self)
         return f"{own}~{everyones}" if everyones else own
 
 
-def _number(digits: str, mark: str) -> int:
+def _number(digits: str) -> int:
     # No number of ours has more digits, and the databases refuse longer ones.
     if digits.isascii() and digits.isdigit() and len(digits) <= 18:
         return int(digits)
-    raise invalid("after", f"is not a mark of a page of the audit (got {mark[:40]!a})")
+    raise no_such_page()
 
 
 def _read_key(row: Any) -> Key:

@@ -64,13 +64,18 @@ def _browsed(
     view: View, ask: MemoryFilter, pinned: ConversationKey | None, time: str, most: int
 ) -> list[Memory]:
     """The first memories of one home."""
-    record, statement = _matching(view, ask, pinned)
-    statement = statement.order_by(record.c[time].desc(), memories.c.row.desc())
+    record, statement = ordered(view, ask, pinned)
     if ask.after is not None:
         statement = statement.where(_before(record.c[time], view.tenant, _read_mark(ask.after, time)))
     if ask.known_at is None:
         return view.memories(statement.limit(most), _when(ask), ask.statuses)
     return list(islice(_as_known(view, ask, statement), most))
+
+
+def ordered(view: View, ask: MemoryFilter, pinned: ConversationKey | None) -> tuple[FromClause, Select[Any]]:
+    """The records of one home that match, the latest first, and where they are read."""
+    record, statement = _matching(view, ask, pinned)
+    return record, statement.order_by(record.c[_TIMES[ask.order]].desc(), memories.c.row.desc())
 
 
 def count(views: Sequence[View], ask: MemoryCriteria, pinned: ConversationKey | None) -> int:
@@ -187,7 +192,8 @@ def _filters(
             yield record.c[name].in_(wanted)
     if ask.proposal is not None:
         yield record.c.edits.is_not(None)
-        yield _in_state(record, ask.proposal)
+        if ask.proposal != "any":
+            yield _in_state(record, ask.proposal)
     if pinned is not None:
         there = and_(record.c.conversation == pinned.id, whose(record) == pinned.by)
         yield or_(there, record.c.conversation.is_(None)) if ask.unpinned else there
@@ -226,7 +232,8 @@ def _is_rolled_back(record: FromClause) -> ColumnElement[bool]:
     taken_back = exists().where(
         changesets.c.tenant == record.c.tenant,
         number == record.c.changeset,
-        changesets.c.state == "rolled_back",
+        # Its proposals are ended first, then its values are put back.
+        changesets.c.state.in_(("rolling_back", "rolled_back")),
     )
     return and_(record.c.status == "archived", taken_back)
 

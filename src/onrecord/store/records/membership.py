@@ -76,11 +76,11 @@ def _keyed(enters_all: bool, keys: int) -> Select[Any]:
     )
 
 
-def has_member(enters_all: bool) -> ColumnElement[bool]:
-    """Whether the user `member` is in a conversation."""
+def has_member(enters_all: bool = False, user: str = "member") -> ColumnElement[bool]:
+    """Whether a user is in a conversation: the parameter `member`, or another."""
     if enters_all:
         return literal(True)
-    return or_(conversations.c.created_by == bindparam("member", type_=Text), was_shared())
+    return or_(conversations.c.created_by == bindparam(user, type_=Text), _was_shared(user))
 
 
 def of_member(*wanted: ColumnElement[bool]) -> Select[Any]:
@@ -103,12 +103,12 @@ def of_member(*wanted: ColumnElement[bool]) -> Select[Any]:
     return select(both)
 
 
-def was_shared() -> ColumnElement[bool]:
-    """Whether a conversation was shared with the user `member`."""
+def _was_shared(user: str) -> ColumnElement[bool]:
+    """Whether a conversation was shared with a user."""
     return exists().where(
         and_(
             conversation_members.c.tenant == conversations.c.tenant,
             conversation_members.c.conversation == conversations.c.row,
-            conversation_members.c.user == bindparam("member", type_=Text),
+            conversation_members.c.user == bindparam(user, type_=Text),
         )
     )

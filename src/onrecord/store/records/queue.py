@@ -91,6 +91,10 @@ class JobQueue:
         failed = and_(*_of(self._address), jobs.c.attempts >= MOST_ATTEMPTS)
         self._connection.execute(update(jobs).where(failed).values(attempts=0, due_at=now, claimed_by=None))
 
+    def dismiss(self, name: str | None = None) -> int:
+        its = (*_of(self._address), *(() if name is None else (jobs.c.name == name,)))
+        return self._connection.execute(delete(jobs).where(*its, jobs.c.attempts >= MOST_ATTEMPTS)).rowcount
+
 
 def due_homes(connection: Connection, now: datetime, names: Sequence[str]) -> list[tuple[HomeAddress, str]]:
     """The homes with due jobs of these names; the one that has waited longest first. Looks across tenants and locks

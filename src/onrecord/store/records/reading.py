@@ -6,6 +6,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Integer,
     Select,
@@ -161,6 +162,15 @@ class SqlReading:
         found = view.memories(_named(view.visibility, asked_of(when)), when, plain=plain) if view else []
         return found[0] if found else None
 
+    def seen(self, wanted: Sequence[str]) -> set[str]:
+        named = [(self._view_of(home), plain, id) for id in wanted for home, plain in [ids.address(id)]]
+        found: set[str] = set()
+        for view in {view: None for view, _, _ in named if view is not None}:
+            here = {plain: id for its, plain, id in named if its is view}
+            rows = view.fetch(_seen(view.visibility), named=sorted(here))
+            found |= {here[plain] for (plain,) in rows}
+        return found
+
     def eligible(
         self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
     ) -> dict[Key, Match]:
@@ -196,6 +206,13 @@ class SqlReading:
         found = self._view.fetch(_filed(self._view.visibility, whole=True, gone=gone), facet=facet)
         return [read_memory(row, self._view.home.tenant) for row in found]
 
+    def filed_under(self, facets: Sequence[str]) -> list[Memory]:
+        found = self._view.fetch(_filed_under(self._view.visibility), facets=list(facets)) if facets else ()
+        return [read_memory(row, self._view.home.tenant) for row in found]
+
+    def recorded_since(self, since: datetime, *, most: int, after: int = 0) -> list[Memory]:
+        return self._view.memories(_recorded(self._view.visibility), since=since, after=after, most=most)
+
     def newest(
         self, facets: Sequence[str], *, each: int, most: int, statuses: Sequence[Status] = ()
     ) -> list[tuple[str, Memory]]:
@@ -205,9 +222,10 @@ class SqlReading:
             homes.append(self._open(GLOBAL_TENANT, self._number_of(GLOBAL_TENANT)))
         return newest_filed(homes, facets, each=each, most=most, statuses=statuses)
 
-    def proposals(self, id: str) -> list[Memory]:
+    def proposals(self, id: str, *, gone: bool = False) -> list[Memory]:
         view = self._view_of(ids.address(id).tenant)
-        found = view.fetch(_filed(view.visibility, whole=True), facet=proposal_facet(id)) if view else ()
+        filed = _filed(view.visibility, whole=True, gone=gone) if view else None
+        found = view.fetch(filed, facet=proposal_facet(id)) if view and filed is not None else ()
         return [read_memory(row, view.home.tenant) for row in found] if view else []
 
     def references(self, root: str) -> list[str]:
@@ -269,6 +287,11 @@ def _named(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
 
 
 @cache
+def _seen(visibility: Visibility) -> Select[Any]:
+    return select(memories.c.id).where(visible_by_id(visibility), one_of(memories.c.id, "named"))
+
+
+@cache
 def _saved_before(visibility: Visibility) -> Select[Any]:
     earlier = memories.alias("earlier")
     last = (
@@ -301,6 +324,27 @@ def _filed(visibility: Visibility, whole: bool = False, gone: bool = False) -> S
         .order_by(facets.c.row)
     )
     return found if gone else found.where(memories.c.valid_to.is_(None))
+
+
+@cache
+def _filed_under(visibility: Visibility) -> Select[Any]:
+    filed = select(facets.c.row).where(of_home(facets), one_of(facets.c.facet, "facets"))
+    return (
+        select(*PRESENT)
+        .where(visible(memories, visibility), memories.c.row.in_(filed), memories.c.valid_to.is_(None))
+        .order_by(memories.c.row)
+    )
+
+
+@cache
+def _recorded(visibility: Visibility) -> Select[Any]:
+    later = memories.c.recorded_at > bindparam("since", type_=memories.c.recorded_at.type)
+    return (
+        select(*PRESENT)
+        .where(visible(memories, visibility), later, memories.c.row > bindparam("after", type_=BigInteger))
+        .order_by(memories.c.row)
+        .limit(bindparam("most", type_=Integer))
+    )
 
 
 @cache

@@ -15,18 +15,18 @@ from sqlalchemy import (
     exists,
     func,
     literal,
-    not_,
     or_,
     select,
     update,
 )
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import no_such_page
 from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
 from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import called
 from onrecord.model.workspace import (
+    TENANTS_AGENTS,
     AgentSettings,
     Artifact,
     Conversation,
@@ -35,7 +35,7 @@ from onrecord.model.workspace import (
     scratchpad_kind,
 )
 from onrecord.store.ports.filters import ConversationFilter
-from onrecord.store.ports.workspace import File, NamedConversation
+from onrecord.store.ports.workspace import NamedConversation, NewArtifact
 from onrecord.store.records import membership
 from onrecord.store.records.workspace_rows import (
     ARTIFACT,
@@ -44,6 +44,7 @@ from onrecord.store.records.workspace_rows import (
     CONVERSATIONS,
     WorkspaceRows,
     read_artifact,
+    whole,
 )
 from onrecord.store.rows import AnyRow
 from onrecord.store.tables import (
@@ -76,12 +77,6 @@ class SqlWorkspace(WorkspaceRows):
             return self.here
         return membership.named(self._connection, self._tenant, self._caller, name)
 
-    def is_member(self, key: ConversationKey) -> bool:
-        if self._caller.enters_all or key.by == self._caller.user:
-            return True
-        shared = select(conversations.c.row).where(self._keyed(key), membership.was_shared())
-        return self._connection.execute(shared, self._me).first() is not None
-
     def conversations(self, ask: ConversationFilter) -> tuple[list[Conversation], str | None]:
         wanted = []
         if ask.agent is not None:
@@ -97,6 +92,14 @@ class SqlWorkspace(WorkspaceRows):
         return self._with_members(page), str(page[-1].row) if len(rows) > len(page) else None
 
     # Files
+
+    def artifact(self, id: str, through: str | None = None) -> Artifact | None:
+        open_to = [membership.has_member(self._caller.enters_all)]
+        if through is not None:
+            open_to.append(membership.has_member(user="through"))
+        its = self._artifacts(artifacts.c.id == (whole(id) or 0), or_(*open_to))
+        row = self._connection.execute(its, self._me | {"through": through}).one_or_none()
+        return None if row is None else read_artifact(row)
 
     def artifacts(self, conversation: ConversationKey | None = None) -> list[Artifact]:
         if conversation is not None:
@@ -136,12 +139,12 @@ class SqlWorkspace(WorkspaceRows):
         return sorted(pads, key=lambda pad: (pad.kind != "shared", pad.agent))
 
     def _may_read(self, agent: ColumnElement[str]) -> ColumnElement[bool]:
-        """Whether the caller uses an agent, or nobody does yet."""
+        """Whether the caller uses an agent that has notes, or it is the tenant's."""
         if self._caller.is_admin:
             return literal(True)
         used = and_(agent_users.c.tenant == self._tenant, agent_users.c.agent == agent)
         own = exists().where(used, agent_users.c.user == self._caller.user)
-        return or_(own, not_(exists().where(used)))
+        return or_(agent.in_(sorted(TENANTS_AGENTS)), own)
 
     @property
     def _me(self) -> dict[str, Any]:
@@ -175,16 +178,24 @@ class SqlWritableWorkspace(SqlWorkspace):
 
     def register(self, id: str | None, agent: str | None, title: str | None) -> Conversation:
         made = Conversation(
-            id=id or str(self._next(CONVERSATION)),
+            id=id or self._next_conversation(),
             agent=agent,
             title=title,
             created_at=self._now,
             created_by=self._caller.user,
+            numbered=id is None,
         )
         self._begin(made)
         if self.here is not None and self.here.key == made.key:
             self.here = NamedConversation(made.key, made.created_at)
         return made
+
+    def _next_conversation(self) -> str:
+        """The next number of the tenant, unless the caller has chosen it. What others chose is not counted: it would tell of it."""
+        while True:
+            number = str(self._next(CONVERSATION))
+            if self._row_of(ConversationKey(self._caller.user, number)) is None:
+                return number
 
     def share(self, key: ConversationKey, user: str) -> bool:
         row = self._row_of(key)
@@ -208,7 +219,7 @@ class SqlWritableWorkspace(SqlWorkspace):
             self._drop(table, and_(table.c.tenant == self._tenant, table.c.conversation == row))
         self._drop(conversations, self._keyed(key))
 
-    def keep(self, file: File) -> Artifact:
+    def keep(self, file: NewArtifact) -> Artifact:
         before = self.artifact_at(file.conversation, file.path)
         values: dict[str, Any] = {
             "sha256": hashlib.sha256(file.content).hexdigest(),
@@ -270,7 +281,7 @@ class SqlWritableWorkspace(SqlWorkspace):
 def _number(mark: str) -> int:
     if mark.isascii() and mark.isdigit() and len(mark) <= _MARK_DIGITS:
         return int(mark)
-    raise Invalid([Fault("after", f"is not a mark of a page of conversations (got {mark[:40]!a})")])
+    raise no_such_page()
 
 
 def _scratchpad(row: AnyRow) -> Scratchpad:

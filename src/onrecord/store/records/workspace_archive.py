@@ -28,6 +28,7 @@ from onrecord.store.records.workspace_rows import (
     CONVERSATIONS,
     WorkspaceRows,
     read_artifact,
+    whole,
 )
 from onrecord.store.tables import agent_settings, agent_users, artifacts, conversations, scratchpads
 
@@ -126,7 +127,8 @@ class SqlWorkspaceArchive(WorkspaceRows):
             case Conversation():
                 return [self.conversation(item.key)]
             case StoredArtifact(artifact=file):
-                return [self.artifact(file.id), self.artifact_at(_home_of(file), file.path)]
+                numbered = self._artifacts(artifacts.c.id == (whole(file.id) or 0))
+                return [self._one(numbered, read_artifact), self.artifact_at(_home_of(file), file.path)]
             case StoredScratchpad(notes=()):
                 # It tells of users alone; whoever they are here, it is the same agent.
                 return [item] if self.users_of(item.agent) else []
@@ -178,12 +180,12 @@ def _home_of(file: Artifact) -> ConversationKey:
 
 
 def _as_compared(item: WorkspaceItem | Artifact) -> WorkspaceItem | Artifact:
-    """Members and users come and go, and what a changeset promoted may stand in another catalog: that says nothing of what
-    an item is.
+    """Members and users come and go, exports of earlier versions do not tell who gave a number, and what a changeset promoted
+    may stand in another catalog: that says nothing of what an item is.
     """
     match item:
         case Conversation():
-            return replace(item, members=())
+            return replace(item, members=(), numbered=False)
         case StoredScratchpad() | ShownAgent():
             return replace(item, users=())
         case Changeset():

@@ -28,7 +28,7 @@ CONVERSATION_ROW: Final = "conversation row"
 ARTIFACT: Final = "artifact"
 BLOCK: Final = "scratchpad block"
 CHANGESET: Final = "changeset"
-#: A number that a program chose moves the tenant's own on, as far as every reader of JSON can still count.
+#: Numbers are counted as far as every reader of JSON can.
 _COUNTED: Final = 2**53
 
 
@@ -43,9 +43,6 @@ class WorkspaceRows:
         """One conversation; None if nobody has begun it."""
         found = self._with_members(self._all(CONVERSATIONS.where(self._keyed(key))))
         return found[0] if found else None
-
-    def artifact(self, id: str) -> Artifact | None:
-        return self._one(self._artifacts(artifacts.c.id == (whole(id) or 0)), read_artifact)
 
     def artifact_at(self, conversation: ConversationKey, path: str) -> Artifact | None:
         there = self._artifacts(self._keyed(conversation), artifacts.c.path == path)
@@ -89,7 +86,8 @@ class WorkspaceRows:
 
     def _begin(self, made: Conversation) -> None:
         """Add a conversation with its members."""
-        self._counted(made.id)
+        if made.numbered:
+            self._count_to(CONVERSATION, whole(made.id) or 0)
         row = self._next(CONVERSATION_ROW)
         values = asdict(made)
         for user in values.pop("members"):
@@ -133,12 +131,6 @@ class WorkspaceRows:
         self._move_on(name, last, last + 1)
         return last + 1
 
-    def _counted(self, id: str) -> None:
-        """Note an id that a program chose: the tenant's own numbers continue after it."""
-        number = whole(id)
-        if number is not None:
-            self._count_to(CONVERSATION, number)
-
     def _count_to(self, name: str, number: int) -> None:
         """Continue numbers after this one, unless they are past it."""
         last = self._last(name)
@@ -172,6 +164,7 @@ def _read_conversation(row: AnyRow, members: Iterable[str]) -> Conversation:
         created_at=row.created_at,
         created_by=row.created_by,
         members=tuple(sorted(members)),
+        numbered=row.numbered,
     )
 
 

@@ -1,7 +1,7 @@
 """WHAT can be changed? One transaction in one tenant: rows, versions, index and counters together."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -28,14 +28,14 @@ from sqlalchemy import (
 from onrecord.errors import Conflict, Forbidden, HigherTier, StoreUnavailable, no_memory
 from onrecord.model import ids
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
-from onrecord.model.collections import Collection
+from onrecord.model.collections import ENTITIES, Collection
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.ledger import TenantSettings
 from onrecord.model.limits import GLOBAL_TENANT, ID_CHARACTERS, RelationName
 from onrecord.model.memory import Change, Memory, Relation, RowPlace
 from onrecord.model.tiers import ACTING, AGENTS, WORDS, is_outranked
 from onrecord.model.workspace import ConversationKey
-from onrecord.store.audience import audience_of, may_add
+from onrecord.store.audience import GLOBAL, TENANT, audience_of, may_add
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.index.entries import proposal_facet, reference_facet
@@ -139,7 +139,7 @@ class SqlWriting(SqlReading):
         memory = self.named(id, ends=ends)
         if self.is_outranked(memory):
             raise HigherTier(
-                f"The text of memory {id} is {WORDS[memory.tier]}: {ACTING[self._caller.actor]} does not change it so. "
+                f"The text of memory {id} is {WORDS[memory.tier]}: {ACTING[self._caller.actor]} may not change it directly. "
                 "Revise or retire it, which is kept as a proposal, or let a person do it."
             )
         return memory
@@ -293,7 +293,7 @@ class SqlWriting(SqlReading):
             )
         self._changed = True
         id = ids.address(memory.id).id if memory.id else self._next_id()
-        self._counters.note_id(id)
+        self._count_past(id, memory)
         place = RowPlace(self._counters.tenant, self._counters.next_row(), change.at)
         added = replace(memory, tenant=self._home, id=ids.spell(self._home, id), version=1, place=place)
         record = record_of(added)
@@ -309,8 +309,13 @@ class SqlWriting(SqlReading):
         self._note(change, added.id)
         return added
 
+    def _count_past(self, id: str, memory: Memory) -> None:
+        """Let numbers go on after one that was chosen for everyone: the next would tell of one that was chosen for a few."""
+        if audience_of(memory) in (TENANT, GLOBAL):
+            self._counters.note_id(id)
+
     def _next_id(self) -> str:
-        """The next number that nobody chose before; chosen numbers far ahead are skipped when it gets there."""
+        """The next number that nobody chose before; those far ahead, and those of a few, are skipped when it gets there."""
         while self._is_taken(id := self._counters.next_id()):
             pass
         if len(id) > ID_CHARACTERS:
@@ -327,7 +332,7 @@ class SqlWriting(SqlReading):
         self._require_own(before)
         if key_of(before) in self._common and _reach(before) != _reach(after):
             raise Forbidden(
-                f"You may correct memory {before.id} but not move it: who sees it is for {before.owner} to say."
+                f"You may correct memory {before.id} but not move it: only {before.owner} decides who sees it."
             )
         replaced = self._replace(before, after, change)
         self._note(change, replaced.id)
@@ -342,7 +347,10 @@ class SqlWriting(SqlReading):
         changed = replace(after, version=before.version + 1, place=place)
         collection = self._collection.number
         record, key = record_of(changed), (place.tenant, collection, place.row)
-        row = present_row(changed, place, collection, ids.address(before.id).id, record)
+        id = ids.address(before.id).id
+        if place.tenant == self._counters.tenant:
+            self._count_past(id, changed)
+        row = present_row(changed, place, collection, id, record)
         self._run(self._transaction.statements.change_memory, (*row[len(key) :], *key))
         closed = microseconds_of(place.recorded_at)
         self._run(self._transaction.statements.close_version, (closed, *key, before.version))
@@ -400,6 +408,20 @@ class SqlWriting(SqlReading):
         self._note_erased(memory, change)
         self.requests.forget(self._touched_tenants(), memory.id)
         return Erased(past, edges, references)
+
+    def redact(self, memory: Memory, past: Mapping[int, Memory]) -> None:
+        if self._collection is not ENTITIES:
+            raise Forbidden("Only the past of the catalog is written anew; a memory is erased whole.")
+        self._require_seen(memory)
+        self._changed, self._erased = self._changed or bool(past), self._erased or bool(past)
+        for number, clean in past.items():
+            # The last version is what the row says, and changes with it alone.
+            assert number < memory.version
+            here = and_(
+                *self._here(versions), versions.c.row == _place(memory).row, versions.c.version == number
+            )
+            kept = {name: getattr(clean, name) for name in ("content", "tags", "metadata")}
+            self._connection.execute(update(versions).where(here).values(kept))
 
     def _count_seen_edges(self, row: int, joined: ColumnElement[bool]) -> int:
         """How many edges of a memory lead to one that the caller sees."""
@@ -461,8 +483,8 @@ class SqlWriting(SqlReading):
     def strip(
         self, references: Sequence[str], change: Change, *, dry_run: bool = False
     ) -> dict[str, tuple[str, ...]]:
-        """Remove references from present memories. Old versions keep them: the thing is gone, not what was said of
-        it.
+        """Remove references from live memories. Those that ended and old versions keep them: the thing is gone, not what was
+        said of it. What a memory proposes to edit, it goes on naming: it may come back.
         """
         if not self._caller.is_admin:
             raise Forbidden("Only an admin may remove references from every memory.")
@@ -473,8 +495,9 @@ class SqlWriting(SqlReading):
             for memory in self._referring(self._counters.tenant, self._home, reference, descendants=True)
         }
         lost: dict[str, tuple[str, ...]] = {}
-        for memory in referring.values():
-            kept = tuple(each for each in memory.entities if not _is_under(each, gone))
+        for memory in filter(lambda each: each.is_live, referring.values()):
+            edited = {edit.entity for edit in memory.edits or ()}
+            kept = tuple(each for each in memory.entities if each in edited or not _is_under(each, gone))
             if kept != memory.entities:
                 lost[memory.id] = tuple(each for each in memory.entities if each not in kept)
                 if not dry_run:
@@ -485,7 +508,7 @@ class SqlWriting(SqlReading):
 
     def attached(self, conversation: ConversationKey | None, artifacts: Sequence[str]) -> list[Memory]:
         if self._home != self._caller.tenant:
-            raise Forbidden("Conversations and files belong to the caller's own tenant.")
+            raise Forbidden("Conversations and artifacts belong to the caller's own tenant.")
         which: list[ColumnElement[bool]] = [memories.c.artifact.in_(artifacts)] if artifacts else []
         if conversation is not None:
             there = and_(memories.c.conversation == conversation.id, whose(memories) == conversation.by)

@@ -62,6 +62,7 @@ class SqliteBackend:
         self.location = str(path) if path else "in memory, gone when this process ends"
         # One writer at a time in this process; in memory there is one connection, so readers take turns with it too.
         self._turn = threading.RLock()
+        self._known_as: tuple[int, int] | None = None
         self._folding = _Folding(partial(self._fold, 0))
         self._vectors = VectorCache()
         self.nearest = self._vectors.nearest
@@ -74,6 +75,16 @@ class SqliteBackend:
             self._writer = self._reader = _engine(
                 partial(_connect, ":memory:"), "IMMEDIATE", poolclass=StaticPool
             )
+
+    def is_gone(self) -> bool:
+        if self._path is None:
+            return False
+        try:
+            found = self._path.stat()
+        except OSError:
+            return True
+        self._known_as = self._known_as or (found.st_dev, found.st_ino)
+        return self._known_as != (found.st_dev, found.st_ino)
 
     def exists(self) -> bool:
         if self._path is None or not self._path.exists():

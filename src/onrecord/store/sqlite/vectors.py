@@ -32,7 +32,7 @@ class VectorCache:
     """The vectors of recently searched tenants."""
 
     def __init__(self) -> None:
-        self._shelves: LruCache[tuple[int, int, int], _Shelf] = LruCache(
+        self._shelves: LruCache[tuple[int, int, int], _ModelVectors] = LruCache(
             _MOST_BYTES, lambda shelf: shelf.vectors.nbytes
         )
 
@@ -51,9 +51,9 @@ class VectorCache:
         shelf = self._shelf(view, covered)
         return _of_tenant(covered.tenant, shelf.vectors.score(vector, list(rows), shelf.codes_for(view)))
 
-    def _shelf(self, view: View, covered: Coverage) -> "_Shelf":
+    def _shelf(self, view: View, covered: Coverage) -> "_ModelVectors":
         place = (covered.tenant, view.home.collection.number, covered.key)
-        shelf = self._shelves.get_or_put(place, lambda: _Shelf(covered))
+        shelf = self._shelves.get_or_put(place, lambda: _ModelVectors(covered))
         shelf.catch_up(view, covered)
         self._shelves.weigh_again(place)
         return shelf
@@ -66,7 +66,7 @@ def _of_tenant(tenant: int, found: Sequence[tuple[int, int, float]]) -> list[Nea
     return [Near(tenant, row, passage, score) for row, passage, score in found]
 
 
-class _Shelf:
+class _ModelVectors:
     """One tenant's vectors of one model, and up to which stamp they are known."""
 
     def __init__(self, covered: Coverage) -> None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from onrecord.errors import Invalid, StoreUnavailable, invalid
@@ -23,18 +23,18 @@ from onrecord.store.index.entries import INDEX_VERSION
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import no_store
 from onrecord.store.records.archive import SqlArchive
+from onrecord.store.records.facts import fact, keep_fact
 from onrecord.store.sqlite import SqliteBackend
-from onrecord.store.tables import store_facts
 from onrecord.store.yaml.document import YamlDocument, read_document
 from onrecord.store.yaml.entries import EntryKey, identity_of, key_of, memory_of
 from onrecord.store.yaml.files import EDITED, Digests, Files
-from onrecord.store.yaml.following import Clean, FileIndex, Vanishing, bring_back, derive, take_edits
+from onrecord.store.yaml.following import Clean, EntriesMissing, FileIndex, bring_back, derive, take_edits
 from onrecord.store.yaml.history import digest_of, read_history, tail_of
 from onrecord.store.yaml.index_file import IndexFile, folder_beside
-from onrecord.store.yaml.locking import FolderLock, Held
+from onrecord.store.yaml.locking import FolderLock, HeldLock
 from onrecord.store.yaml.recording import record
 from onrecord.store.yaml.watching import Changes, changes_of, watch
-from onrecord.yaml_reader import Broken, decoded
+from onrecord.yaml_reader import UnreadableYaml, decoded
 
 _STAMP: Final = "yaml stamp"
 _LAYOUT: Final = "yaml layout"
@@ -86,6 +86,10 @@ class YamlBackend:
     def exists(self) -> bool:
         return True
 
+    def is_gone(self) -> bool:
+        # Each change replaces memories.yaml, so that another file is no sign.
+        return not self._files.are_there()
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Takes no lock, unless the files have changed: then the index is updated first, if nobody is writing just
@@ -127,7 +131,7 @@ class YamlBackend:
             yield connection
 
     @contextmanager
-    def _held(self) -> Iterator[Held | None]:
+    def _held(self) -> Iterator[HeldLock | None]:
         if self._lock is None:
             yield None
         else:
@@ -151,7 +155,7 @@ class YamlBackend:
                 if tried is not None:
                     self._follow(tried)
 
-    def _follow(self, held: Held | None) -> None:
+    def _follow(self, held: HeldLock | None) -> None:
         """Update the index to the files. A file that was written just now and looks wrong is read again."""
         deadline = time.monotonic() + _WRITTEN_WITHIN_S
         while True:
@@ -160,12 +164,12 @@ class YamlBackend:
                 with self._index.writing() as connection:
                     self._take_over(connection, held, is_calm)
                 return
-            except (Invalid, Vanishing):
+            except (Invalid, EntriesMissing):
                 if is_calm:
                     raise
             time.sleep(_LOOK_AGAIN_S)
 
-    def _take_over(self, connection: Connection, held: Held | None, is_calm: bool) -> None:
+    def _take_over(self, connection: Connection, held: HeldLock | None, is_calm: bool) -> None:
         index = FileIndex(connection, self._statements, self, self._clock(), self._clean)
         lines = self._files.history.read()
         stamp, tail = _stamp(connection), tail_of(lines or b"")
@@ -192,7 +196,7 @@ class YamlBackend:
     def _read(self, content: bytes | None) -> YamlDocument:
         try:
             return YamlDocument() if content is None else read_document(decoded(content))
-        except Broken as broken:
+        except UnreadableYaml as broken:
             raise invalid(f"{self.location}, line {broken.line}", broken.reason) from None
 
     def _refuse_emptiness(self, index: FileIndex, content: bytes | None, is_calm: bool) -> None:
@@ -201,7 +205,7 @@ class YamlBackend:
         known = sum(map(index.archive.count, shown))
         if known and not (content or b"").strip():
             if not is_calm:
-                raise Vanishing
+                raise EntriesMissing
             state = "is gone" if content is None else "is empty"
             raise StoreUnavailable(
                 f"{self.location} {state}, but its history has memories ({known}). Restore it; or, to "
@@ -209,14 +213,14 @@ class YamlBackend:
             )
 
     def _put_down(
-        self, connection: Connection, changes: Changes, held: Held | None
+        self, connection: Connection, changes: Changes, held: HeldLock | None
     ) -> tuple[YamlDocument, Digests]:
         """Write a change into the files; returns their state afterwards."""
         if held is None:
             raise StoreUnavailable(
                 f"{self.location} cannot be written (read-only); nothing was changed. It can still be read."
             )
-        content, stamp, layout = self._files.yaml.read(), _stamp(connection), _fact(connection, _LAYOUT)
+        content, stamp, layout = self._files.yaml.read(), _stamp(connection), fact(connection, _LAYOUT)
         assert stamp is not None
         assert layout is not None
         if digest_of(content) != stamp.files.yaml:
@@ -227,8 +231,7 @@ class YamlBackend:
 
     def _note(self, connection: Connection, document: YamlDocument, digests: Digests) -> None:
         for name, value in ((_STAMP, json.dumps(_Stamp(digests))), (_LAYOUT, document.layout())):
-            fact = self.insert(store_facts).values(name=name, value=value)
-            connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
+            keep_fact(connection, self, name, value)
 
     def backup(self, path: Path) -> bool:
         """Always False: an export holds in one file what is in several here."""
@@ -283,16 +286,11 @@ class YamlBackend:
 
 
 def _stamp(connection: Connection) -> _Stamp | None:
-    value = _fact(connection, _STAMP)
+    value = fact(connection, _STAMP)
     if value is None:
         return None
     files, version = json.loads(value)
     return _Stamp(Digests(*files), version)
-
-
-def _fact(connection: Connection, name: str) -> str | None:
-    found = connection.execute(_FACT, {"wanted": name}).scalar_one_or_none()
-    return None if found is None else str(found)
 
 
 def _said(document: YamlDocument, archive: SqlArchive) -> Iterator[tuple[EntryKey, Memory]]:
@@ -304,6 +302,3 @@ def _said(document: YamlDocument, archive: SqlArchive) -> Iterator[tuple[EntryKe
             key = identity_of(slot.entry.values)
             memory = known.get(key)
             yield key, memory_of(slot.entry.values, datetime.now(UTC), memory)
-
-
-_FACT: Final = select(store_facts.c.value).where(store_facts.c.name == bindparam("wanted"))

@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from onrecord.store.yaml.entries import SHAPES, EntryKey
-from onrecord.yaml_reader import Broken, Listing, Node, Pairs, Scalar, json_of, parse, refuse_tag
+from onrecord.yaml_reader import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    UnreadableYaml,
+    json_of,
+    parse,
+    refuse_tag,
+)
 
 _LIST: Final = "memories"
 HEADER: Final = (
@@ -125,10 +134,10 @@ class YamlDocument:
 
 
 def read_document(text: str) -> YamlDocument:
-    """The file with what each entry says. Broken names the line that cannot be read."""
+    """The file with what each entry says. UnreadableYaml names the line that cannot be read."""
     if marker := _MERGING.search(text):
         line = text.count("\n", 0, marker.start()) + 1
-        raise Broken(
+        raise UnreadableYaml(
             line, "is a mark of a merge that is not finished; choose what is to stay, and take it out"
         )
     parsed = parse(text)
@@ -145,32 +154,34 @@ def read_document(text: str) -> YamlDocument:
     return document
 
 
-def _listing(root: Node | None) -> Listing | None:
+def _listing(root: Node | None) -> SequenceNode | None:
     """The list of entries, which is the whole document or stands under its name."""
-    if root is None or (isinstance(root, Scalar) and root.is_nothing):
+    if root is None or (isinstance(root, ScalarNode) and root.is_nothing):
         return None
-    if isinstance(root, Listing):
+    if isinstance(root, SequenceNode):
         return root
-    if not isinstance(root, Pairs):
-        raise Broken(root.line, "is a text; what is expected is a list of memories, each with `learning`")
-    found: Listing | None = None
+    if not isinstance(root, MappingNode):
+        raise UnreadableYaml(
+            root.line, "is a text; what is expected is a list of memories, each with `learning`"
+        )
+    found: SequenceNode | None = None
     for name, value in root.fields():
         if name.text != _LIST:
-            raise Broken(
+            raise UnreadableYaml(
                 value.line, f"{name.text} is not expected here: there is only `{_LIST}`, the list of memories"
             )
-        if isinstance(value, Listing):
+        if isinstance(value, SequenceNode):
             found = value
-        elif not (isinstance(value, Scalar) and value.is_nothing):
-            raise Broken(value.line, f"`{_LIST}` must be a list")
+        elif not (isinstance(value, ScalarNode) and value.is_nothing):
+            raise UnreadableYaml(value.line, f"`{_LIST}` must be a list")
     return found
 
 
 def _without_entries(text: str, root: Node | None, newline: str) -> YamlDocument:
-    if isinstance(root, Pairs):
+    if isinstance(root, MappingNode):
         key, value = root.items[0]
         # `memories:` and nothing below: entries can be put there, unless it says so in a word.
-        is_bare = isinstance(value, Scalar) and not value.text and not root.is_flow
+        is_bare = isinstance(value, ScalarNode) and not value.text and not root.is_flow
         return (
             YamlDocument(text, key.column + 2, newline)
             if is_bare
@@ -193,7 +204,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in _LINE.findall(text) if line]
 
 
-def _cut(text: str, listing: Listing, newline: str) -> YamlDocument | None:
+def _cut(text: str, listing: SequenceNode, newline: str) -> YamlDocument | None:
     """The pieces of a list in block style; None if an entry shares a line with something else."""
     lines, column = _lines(text), listing.column
     begins = [node.line - 1 for node in listing.items]
@@ -221,8 +232,10 @@ def _is_between(line: str, column: int) -> bool:
 
 
 def _entry(node: Node) -> YamlEntry:
-    if not isinstance(node, Pairs):
-        raise Broken(node.line, "is not a memory: what is expected are fields, of which `learning` is one")
+    if not isinstance(node, MappingNode):
+        raise UnreadableYaml(
+            node.line, "is not a memory: what is expected are fields, of which `learning` is one"
+        )
     values, lines = {}, {}
     for key, value in node.fields():
         # The line of the name, since that is where people look.
@@ -235,14 +248,14 @@ def _value(name: str, node: Node) -> Any:
     """The value of a field; a text field is always a text, so that `id: 007` is not 7."""
     refuse_tag(node)
     shape = SHAPES.get(name)
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         if node.is_nothing:
             return None
         if name == "id" and node.is_plain and node.text.lower() in ("true", "false"):
-            raise Broken(
+            raise UnreadableYaml(
                 node.line, f"the id {node.text} is no text here; put it in quotes if it is meant as one"
             )
         return node.text if shape in ("text", "json") else json_of(node)
-    if shape == "texts" and isinstance(node, Listing):
-        return [item.text if isinstance(item, Scalar) else json_of(item) for item in node.items]
+    if shape == "texts" and isinstance(node, SequenceNode):
+        return [item.text if isinstance(item, ScalarNode) else json_of(item) for item in node.items]
     return json_of(node)

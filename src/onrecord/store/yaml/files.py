@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from onrecord import private_files
 from onrecord.errors import StoreUnavailable
 from onrecord.store.yaml.history import Tail, digest_of, hash_of
-from onrecord.store.yaml.locking import Held
+from onrecord.store.yaml.locking import HeldLock
 
 _Mark = tuple[int, int, int, int]
 
@@ -121,7 +121,7 @@ class Digests(NamedTuple):
     history: str
 
 
-class Written(NamedTuple):
+class FileChange(NamedTuple):
     """What a change writes: the new file, if it changes, and new lines for the history, or the whole history."""
 
     yaml: bytes | None
@@ -178,7 +178,7 @@ class Files:
         else:
             self.yaml.staged.unlink()
 
-    def put_down(self, held: Held, change: Written, over: Digests) -> Digests:
+    def put_down(self, held: HeldLock, change: FileChange, over: Digests) -> Digests:
         """Make a change if the files are unchanged, and return their digests afterwards."""
         try:
             if change.yaml is not None:
@@ -197,13 +197,13 @@ class Files:
         self._put_in_place(change)
         return Digests(over.yaml if change.yaml is None else digest_of(change.yaml), history)
 
-    def _commit(self, change: Written) -> str:
+    def _commit(self, change: FileChange) -> str:
         if not change.anew:
             return self.history.append(change.lines)
         _replace(self.history.staged, self.history.path)
         return digest_of(change.lines)
 
-    def _put_in_place(self, change: Written) -> None:
+    def _put_in_place(self, change: FileChange) -> None:
         """The change is made. If the file cannot be moved into place now, the next process does it."""
         try:
             _sync_folder(self.yaml.path.parent)
@@ -217,7 +217,7 @@ class Files:
                 "Check the disk, and look whether the change is there."
             ) from problem
 
-    def _check(self, held: Held, over: Digests) -> None:
+    def _check(self, held: HeldLock, over: Digests) -> None:
         for file in (self.yaml, self.history):
             if file.path.exists() and not os.access(file.path, os.W_OK):
                 raise StoreUnavailable(

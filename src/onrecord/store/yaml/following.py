@@ -160,7 +160,7 @@ def bring_back(index: FileIndex, kept: Kept) -> None:
 # From the file
 
 
-class Vanishing(Exception):
+class EntriesMissing(Exception):
     """Entries are missing from a file that was changed a moment ago; perhaps it is still being written."""
 
 
@@ -180,7 +180,7 @@ def take_edits(index: FileIndex, document: YamlDocument, name: str, *, calm: boo
     edits = _edits(index, document, known, name)
     gone = known.keys() - {slot.key for slot in document.slots}
     if gone and not calm:
-        raise Vanishing
+        raise EntriesMissing
     has_vectors = index.connection.execute(select(vectors.c.row).limit(1)).first() is not None
     for tenant in sorted({edit.memory.tenant for edit in edits}):
         with index.writing(tenant) as writing:

@@ -222,7 +222,7 @@ def _explained(index: SqliteBackend, error: Exception) -> OnRecordError:
     told = index.explain(error)
     if isinstance(error, DatabaseError) and not isinstance(error, OperationalError):
         return StoreUnavailable(
-            f"The index is damaged ({getattr(error, 'orig', error)}), but it is only derived: "
-            f"delete {index.location}, and it is made anew."
+            f"The index is damaged ({getattr(error, 'orig', error)}). It is derived data: "
+            f"delete {index.location}, and it is built again."
         )
     return told

@@ -31,7 +31,7 @@ _TIMEOUT_S: Final = 60
 _LOOK_AGAIN_S: Final = (0.0005, 0.004)
 
 
-class Held:
+class HeldLock:
     """A held lock. Someone may have removed its file, so that another process could take a new one."""
 
     def __init__(self, path: Path, file: int) -> None:
@@ -54,7 +54,7 @@ class FolderLock:
         self._location = location
 
     @contextmanager
-    def held(self) -> Iterator[Held]:
+    def held(self) -> Iterator[HeldLock]:
         """Wait until nobody else holds it."""
         deadline = time.monotonic() + _TIMEOUT_S
         while True:
@@ -70,7 +70,7 @@ class FolderLock:
             time.sleep(random.uniform(*_LOOK_AGAIN_S))
 
     @contextmanager
-    def tried(self) -> Iterator[Held | None]:
+    def tried(self) -> Iterator[HeldLock | None]:
         """None if someone holds it now."""
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -84,7 +84,7 @@ class FolderLock:
                 f"The lock of {self._location} cannot be taken: {problem.strerror or problem}."
             ) from problem
         try:
-            held = Held(self._path, file)
+            held = HeldLock(self._path, file)
             yield held if _is_taken(file) and held.is_in_place() else None
         finally:
             os.close(file)

@@ -17,7 +17,7 @@ from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.view import same_row
 from onrecord.store.yaml.document import YamlDocument, YamlEntry
 from onrecord.store.yaml.entries import EntryKey, entry_of, key_of, memory_of
-from onrecord.store.yaml.files import Digests, Written
+from onrecord.store.yaml.files import Digests, FileChange
 from onrecord.store.yaml.history import (
     Commit,
     commit_line,
@@ -33,7 +33,7 @@ from onrecord.store.yaml.watching import Changes, Place
 
 def record(
     connection: Connection, changes: Changes, document: YamlDocument, before: Digests
-) -> tuple[Written, YamlDocument]:
+) -> tuple[FileChange, YamlDocument]:
     """The text of a change to the present files, and the new layout of memories.yaml."""
     archive, yaml = SqlArchive(connection), None
     homes = {(archive.address(home).number or 0, home.collection.number): home for home in archive.homes()}
@@ -50,7 +50,7 @@ def record(
         lines = chain([] if before.history else [head_line()], _lines(connection, changes, homes))
         counted = sorted(changes.counters)
     counters = {homes[place]: archive.counters(homes[place]) for place in counted}
-    return Written(yaml, b"".join([*lines, commit_line(commit, counters)]), changes.anew), document
+    return FileChange(yaml, b"".join([*lines, commit_line(commit, counters)]), changes.anew), document
 
 
 def _written(

@@ -1,4 +1,4 @@
-"""WHO makes missing vectors where no worker runs? A process that a command leaves behind: gentle, bounded, and one at a
+"""WHO makes missing vectors where no worker runs? A background process that a command starts: gentle, bounded, and one at a
 time.
 """
 

@@ -33,7 +33,7 @@ from onrecord.operation import Operation
 from onrecord.surfaces.cli import render
 from onrecord.surfaces.cli.background import leave_worker
 from onrecord.surfaces.cli.completion import completion_of
-from onrecord.surfaces.cli.sections import InOrder
+from onrecord.surfaces.cli.sections import OrderedGroup
 from onrecord.surfaces.parsing import list_parser, text_parser
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def command_of(operation: Operation, known: Mapping[str, click.Command]) -> clic
     first, _, second = (operation.command or "").partition(" ")
     if not second:
         return operation_command(operation, first)
-    group = known.get(first) or InOrder(first, help=_GROUPS[first])
+    group = known.get(first) or OrderedGroup(first, help=_GROUPS[first])
     assert isinstance(group, click.Group)
     group.add_command(operation_command(operation, second))
     return group
@@ -168,8 +168,8 @@ def _runner(operation: Operation) -> Callable[..., None]:
             _print(answer, as_json=common["as_json"])
             sys.stdout.flush()
             leave_worker(door, config_of(common))
-        if render.is_bad_news(answer):
-            context.exit(1)
+        if code := render.exit_code(answer):
+            context.exit(code)
 
     return run
 

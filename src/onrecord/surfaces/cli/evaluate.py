@@ -19,8 +19,8 @@ from onrecord.surfaces.cli.completion import RECIPE
 if TYPE_CHECKING:
     from onrecord.evaluation import Progress
     from onrecord.evaluation.data import Task
+    from onrecord.evaluation.methods import EvalMethod
     from onrecord.evaluation.report import Report
-    from onrecord.evaluation.ways import Way
     from onrecord.service import OnRecord
 
 #: What an advisor may do for a search, and what it reads out of texts.
@@ -135,7 +135,7 @@ def _run(
     click.echo(FOOTNOTE)
 
 
-def _ways(way: "Way", advised: Sequence[str]) -> "list[Way]":
+def _ways(way: "EvalMethod", advised: Sequence[str]) -> "list[EvalMethod]":
     """The way to measure; if an advisor is measured, without it and with each of its tasks and all of them."""
     from onrecord.evaluation import ThroughRecall
 
@@ -182,7 +182,7 @@ def _others(data: Path, known: set[str]) -> "list[Task]":
     return others
 
 
-def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_datasource: bool) -> "Way":
+def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_datasource: bool) -> "EvalMethod":
     from onrecord.evaluation import ThroughRecall, ThroughSearch
     from onrecord.evaluation.tables import schemas_of
 

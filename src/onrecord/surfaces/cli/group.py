@@ -8,7 +8,7 @@ import click
 
 from onrecord import __version__, faces, features
 from onrecord.surfaces.cli.commands import COMMON, command_of
-from onrecord.surfaces.cli.sections import AGENTS, CARE, VOCABULARIES, Sectioned, section_of
+from onrecord.surfaces.cli.sections import AGENTS, CARE, VOCABULARIES, SectionedGroup, section_of
 
 _EPILOG: Final = """\
 Exit codes: 0 done, 1 the doctor found problems, 2 the request is wrong, 3 not found, 4 not allowed,
@@ -31,7 +31,7 @@ class CommandLine(click.Group):
     """The command line. Calling a command by name loads no other; listing them loads all."""
 
     @cached_property
-    def _all(self) -> Sectioned:
+    def _all(self) -> SectionedGroup:
         return command_group()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -53,9 +53,9 @@ def command_line() -> click.Group:
     return CommandLine(**_root())
 
 
-def command_group() -> Sectioned:
+def command_group() -> SectionedGroup:
     """All commands, loaded."""
-    group = Sectioned(**_root())
+    group = SectionedGroup(**_root())
     for operation in features.OPERATIONS:
         if operation.command is not None:
             group.put(section_of(operation), command_of(operation, group.commands))

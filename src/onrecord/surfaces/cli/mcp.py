@@ -91,16 +91,16 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
         @cache
         def opened() -> "ToolRequest":
             # Here, not above: the greeting is answered before the store and the tools are loaded.
-            from onrecord.app import terms_of
+            from onrecord.app import policy_of
             from onrecord.config import read_choice
+            from onrecord.surfaces.background_worker import background_worker
             from onrecord.surfaces.mcp.faces import OpenedFaces, chosen
             from onrecord.surfaces.mcp.server import ToolRequest
-            from onrecord.surfaces.working_beside import working_beside
 
             owner = at_end.enter_context(opened_door(common, create=True))
             if read_choice("worker", config.worker):
-                at_end.enter_context(working_beside(owner, gently=True, after_s=_FIRST_ANSWERS_S))
-            door = owner.as_caller(agent(owner.caller), terms_of(config))
+                at_end.enter_context(background_worker(owner, gently=True, after_s=_FIRST_ANSWERS_S))
+            door = owner.as_caller(agent(owner.caller), policy_of(config))
             return ToolRequest(door, chosen(names, OpenedFaces(config, owner)))
 
         if any(WITH_TOOLS[name].opening is not None for name in names):

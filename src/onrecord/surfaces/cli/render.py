@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from onrecord.access.auditing import Audited
     from onrecord.access.keys import CreatedKey, ListedKeys
     from onrecord.access.tenants import ErasedTenant, ListedTenants
+    from onrecord.care.dismissing import Dismissed
     from onrecord.care.doctor import Examined
     from onrecord.care.embedding import EmbeddedMissing
     from onrecord.care.export import Exported
     from onrecord.care.importing import Imported
+    from onrecord.care.reassigning import Reassigned
+    from onrecord.care.renaming import AcceptedRenames, ListedRenames
     from onrecord.care.status import FailedJobs, StoreStatus, TenantStatus
+    from onrecord.catalog.impact import Impacted
     from onrecord.catalog.ingest import Ingested
     from onrecord.catalog.operations import DroppedEntity, ListedEntities
     from onrecord.config import Setting
@@ -70,6 +74,8 @@ if TYPE_CHECKING:
         ListedScratchpads,
     )
 
+#: The exit code of `impact` if something would go stale.
+WOULD_GO_STALE: Final = 7
 _EXCERPT: Final = 300
 
 
@@ -93,27 +99,27 @@ _SENTENCES: Final[dict[str, Callable[[Any], str]]] = {
     "Unrelated": lambda a: f"No longer related: {_arrow(a.relation)}",
     "BackedUp": lambda a: f"Copied the store to {a.path} ({a.bytes:,} bytes).",
     "Inspected": lambda a: str(a.markdown),
-    "Prioritised": lambda a: f"Looked through in this order: {', '.join(a.datasources) or 'by name'}.",
-    "Reindexed": lambda a: f"Indexed {_memories(a.memories)} anew ({_many(a.postings, 'posting')}).",
+    "Prioritised": lambda a: f"Order of datasources: {', '.join(a.datasources) or 'by name'}.",
+    "Reindexed": lambda a: f"Rebuilt the index of {_memories(a.memories)} ({_many(a.postings, 'posting')}).",
     "RegisteredConversation": lambda a: (
         f"{'Registered' if a.created else 'Already known'}: {_conversation(a.conversation)}"
     ),
     "ArtifactContent": lambda a: str(a.content),
-    "DeletedArtifact": lambda a: f"Deleted {_file(a.artifact)}; {_memories(a.unlinked)} lost the link to it.",
-    "ScratchpadContent": lambda a: a.content.strip("\n") if a.exists else "Nothing noted.",
-    "ClearedScratchpad": lambda a: f"Threw away {a.cleared:,} bytes of the scratchpad of {a.agent}.",
+    "DeletedArtifact": lambda a: (
+        f"Deleted {_artifact(a.artifact)}; {_memories(a.unlinked)} lost the link to it."
+    ),
+    "ScratchpadContent": lambda a: a.content.strip("\n") if a.exists else "The scratchpad is empty.",
+    "ClearedScratchpad": lambda a: f"Cleared {a.cleared:,} bytes of the scratchpad of {a.agent}.",
     "WaivedKeys": lambda a: (
-        f"Forgot {_many(a.forgotten, 'key')}. A server on this machine is open to whoever sits at it."
+        f"Deleted {_many(a.forgotten, 'key')}. A server on this machine is open to local users again."
     ),
     "RevokedKey": lambda a: (
-        f"Key {a.key.id} works no longer."
+        f"Revoked key {a.key.id}."
         if a.changed
         else f"Key {a.key.id} was revoked already ({_minute(a.key.revoked_at)})."
     ),
     "CreatedTenant": lambda a: (
-        f"Made room for tenant {a.tenant.name}."
-        if a.created
-        else f"There is a tenant {a.tenant.name} already."
+        f"Created tenant {a.tenant.name}." if a.created else f"There is a tenant {a.tenant.name} already."
     ),
 }
 
@@ -139,9 +145,12 @@ def show(answer: Any) -> None:
                 click.echo("  ".join(visible(cell).replace("\n", " ") for cell in row if cell))
 
 
-def is_bad_news(answer: Any) -> bool:
-    """Whether the exit code must say that something is wrong."""
-    return bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
+def exit_code(answer: Any) -> int:
+    """What the exit code must say: 0, or that something is wrong. A script must be able to tell that something would go
+    stale from a failure of ours.
+    """
+    is_bad_news = bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
+    return (WOULD_GO_STALE if type(answer).__name__ == "Impacted" else 1) if is_bad_news else 0
 
 
 @contextmanager
@@ -344,11 +353,15 @@ def _hit_line(hit: "Hit", told: str) -> str:
 def _marks(memory: "Memory") -> Iterator[str]:
     yield memory.tier
     if memory.status != "active":
-        yield f"{memory.status} {_day(memory.valid_to)}".strip()
+        yield f"{memory.status} {_day(memory.valid_to)}".strip() + _why_stale(memory)
     if proposal := _proposal(memory):
         yield f"proposes to {proposal}"
     if memory.conversation:
         yield "conversation"
+
+
+def _why_stale(memory: "Memory") -> str:
+    return f": {memory.status_reason}" if memory.status == "stale" and memory.status_reason else ""
 
 
 def _excerpt(content: str) -> str:
@@ -363,7 +376,7 @@ def _(answer: "Shown") -> Iterator[Part]:
     yield Table(("field", "value"), list(_fields(memory)))
     yield memory.content
     if answer.artifact:
-        yield f"File: {_file(answer.artifact)}"
+        yield f"Artifact: {_artifact(answer.artifact)}"
     if answer.edges:
         yield _edges(answer.edges)
     yield from _background([answer.background] if answer.background else ())
@@ -372,7 +385,7 @@ def _(answer: "Shown") -> Iterator[Part]:
 def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
     until = _minute(memory.valid_to) or "now"
     reason = f" ({memory.status_reason})" if memory.status_reason else ""
-    room = next(filter(None, (memory.persona, memory.system)), "")
+    placed_in = next(filter(None, (memory.persona, memory.system)), "")
     shown = {
         "kind": f"{memory.kind} ({memory.dimension})",
         "hint": memory.hint,
@@ -381,7 +394,7 @@ def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
         "category": memory.category,
         "confidence": memory.confidence,
         "source": memory.source,
-        "scope": f"{memory.scope} {room}".strip(),
+        "scope": f"{memory.scope} {placed_in}".strip(),
         "owner": memory.owner,
         "written": f"by {memory.author} ({memory.origin})",
         "approved": memory.approved_by and f"by {memory.approved_by}, {_minute(memory.approved_at)}",
@@ -427,6 +440,7 @@ def _(answer: "Planned") -> Iterator[Part]:
         yield f"{what} was promoted (changeset {anew.changeset}); its source now says: {_value(anew.source)}"
     if answer.changes:
         yield f"Apply it with: onrecord apply {answer.entity} --mark {answer.mark}"
+        yield from _more(answer.left)
     else:
         yield f"No approved proposal changes {answer.entity}."
 
@@ -435,6 +449,12 @@ def _(answer: "Planned") -> Iterator[Part]:
 def _(answer: "Applied") -> Iterator[Part]:
     yield from _changeset(answer.changeset)
     yield f"Take it back with: onrecord roll-back {answer.changeset.id}"
+    yield from _more(answer.left)
+
+
+def _more(left: int) -> Iterator[Part]:
+    if left:
+        yield f"{left:,} more approved proposals are left for the next time."
 
 
 @_shows
@@ -608,10 +628,10 @@ def _(answer: "Imported") -> Iterator[Part]:
         f"{answer.unchanged} were here already."
     )
     if (workspace := _workspace(answer)) or answer.workspace_unchanged:
-        told = workspace or "no conversation, file, scratchpad or agent"
+        told = workspace or "no conversation, artifact, scratchpad or agent"
         yield f"With them: {told}; {answer.workspace_unchanged} were here already."
     if answer.conflicts:
-        yield f"Left alone, since something else is in their place here: {', '.join(answer.conflicts)}"
+        yield f"Skipped, because something else has their place here: {', '.join(answer.conflicts)}"
 
 
 def _workspace(answer: "Exported | Imported") -> str:
@@ -715,7 +735,7 @@ def _failed_jobs(failures: "Sequence[FailedJobs]") -> Iterator[Part]:
 
 @_shows
 def _(answer: "Ingested") -> Iterator[Part]:
-    yield f"{'Would take in' if answer.dry_run else 'Took in'} {answer.location} ({answer.source})."
+    yield f"{'Would ingest' if answer.dry_run else 'Ingested'} {answer.location} ({answer.source})."
     for what, changes in (("added", answer.added), ("changed", answer.changed), ("gone", answer.gone)):
         counts = ((name, getattr(changes, name)) for name in changes.__dataclass_fields__)
         told = ", ".join(_many(count, name.removesuffix("s")) for name, count in counts if count)
@@ -727,6 +747,38 @@ def _(answer: "Ingested") -> Iterator[Part]:
         yield from (f"#{each.memory} {lost} {', '.join(each.entities)}" for each in answer.lost)
     yield from (f"Stale example query: {each}" for each in answer.stale_queries)
     yield from (f"Note: {note}" for note in answer.notes)
+
+
+@_shows
+def _(answer: "Impacted") -> Iterator[Part]:
+    if answer.markdown is not None:
+        yield answer.markdown.rstrip("\n")
+        return
+    for heading, told in (("memory", answer.memories), ("example query", answer.example_queries)):
+        yield from (
+            f"Would make {heading} #{each.memory} of {each.owner} stale: {each.reason}" for each in told
+        )
+    for one in answer.amendments:
+        value = " ".join(filter(None, (one.entity, one.field, one.key)))
+        yield f"Would make the promoted {value} stale (approved by {one.owner or 'nobody known'}): {one.reason}"
+    if not answer.total:
+        yield "Nothing that is known here would go stale."
+    yield from (f"Not understood, so not told: {each}" for each in answer.unread)
+    yield from (f"Note: {note}" for note in answer.notes)
+
+
+@_shows
+def _(answer: "ListedRenames") -> Iterator[Part]:
+    columns: Columns = {"was": "entity", "is perhaps": "to", "why": "why"}
+    columns |= {"memories": lambda each: str(each.total)}
+    yield from _listed(answer.renames, columns, "No memory waits for a new name.")
+
+
+@_shows
+def _(answer: "AcceptedRenames") -> Iterator[Part]:
+    yield from (f"{each.entity} is {each.to} now: {_memories(each.total)}" for each in answer.renames)
+    yield f"{_memories(answer.changed)} followed." if answer.changed else "No memory waited for a new name."
+    yield from (f"#{each.memory} stays stale: {each.reason}" for each in answer.kept)
 
 
 @_shows
@@ -745,7 +797,7 @@ def _(answer: "Searched") -> Iterator[Part]:
         yield "Entities:"
         yield _table(answer.entities, {"name": "id", "kind": "kind"})
     if not (answer.memories or answer.example_queries or answer.entities):
-        yield "Nothing bears on that."
+        yield "Nothing found."
     yield from (f"Warning: {warning}" for warning in answer.warnings)
 
 
@@ -754,14 +806,14 @@ def _(answer: "ListedEntities") -> Iterator[Part]:
     columns: Columns = {"name": "canonical", "kind": "kind"}
     columns |= {"description": lambda each: _excerpt(each.description or "")}
     columns |= {"": lambda each: "hidden" if each.hidden else ""}
-    yield from _listed(answer.entities, columns, "No such entities. Take in a source with `onrecord ingest`.")
+    yield from _listed(answer.entities, columns, "No such entities. Read a source with `onrecord ingest`.")
     if answer.total > len(answer.entities) > 0:
         yield f"{len(answer.entities)} of {answer.total}; --limit shows more."
 
 
 @_shows
 def _(answer: "DroppedEntity") -> Iterator[Part]:
-    yield f"Took {answer.kind} {answer.entity} out of the catalog, with {_many(answer.entities - 1, 'entity', 'entities')} under it."
+    yield f"Removed {answer.kind} {answer.entity} from the catalog, with {_many(answer.entities - 1, 'entity', 'entities')} under it."
     yield f"{_memories(answer.stripped)} lost a reference."
 
 
@@ -782,7 +834,7 @@ def _(answer: "ShownConversation") -> Iterator[Part]:
     yield f"Begun {_minute(answer.conversation.created_at)} by {answer.conversation.created_by}."
     if answer.conversation.members:
         yield _shared_with(answer.conversation)
-    yield f"{_many(answer.artifacts, 'file')} ({answer.bytes:,} bytes)."
+    yield f"{_many(answer.artifacts, 'artifact')} ({answer.bytes:,} bytes)."
 
 
 @_shows
@@ -804,10 +856,10 @@ def _(answer: "SharedAgent") -> Iterator[Part]:
 
 @_shows
 def _(answer: "DeletedConversation") -> Iterator[Part]:
-    yield f"Deleted conversation {_numbered(answer.id)} with {_many(answer.artifacts, 'file')}."
+    yield f"Deleted conversation {_numbered(answer.id)} with {_many(answer.artifacts, 'artifact')}."
     yield (
-        f"{_memories(answer.unpinned)} no longer pinned, {answer.unlinked} without a file that is gone, "
-        f"{answer.retired} retired that nobody else could see."
+        f"{_memories(answer.unpinned)} no longer pinned, {answer.unlinked} no longer linked to a deleted artifact, "
+        f"{answer.retired} retired because nobody else could see them."
     )
 
 
@@ -832,7 +884,7 @@ def _conversation(conversation: "Conversation") -> str:
 
 @_shows
 def _(answer: "WrittenArtifact") -> Iterator[Part]:
-    yield f"{'Wrote' if answer.created else 'Wrote over'} {_file(answer.artifact)}"
+    yield f"{'Wrote' if answer.created else 'Replaced'} {_artifact(answer.artifact)}"
     yield from _scrubbed(answer.scrubbed)
 
 
@@ -843,7 +895,7 @@ def _(answer: "ListedArtifacts") -> Iterator[Part]:
     return _listed(answer.artifacts, columns, "No artifacts.")
 
 
-def _file(artifact: "Artifact") -> str:
+def _artifact(artifact: "Artifact") -> str:
     return f"#{artifact.id}  {artifact.path} ({artifact.media_type}, {artifact.size:,} bytes)"
 
 
@@ -856,7 +908,7 @@ def _(answer: "AppendedScratchpad") -> Iterator[Part]:
 @_shows
 def _(answer: "ListedScratchpads") -> Iterator[Part]:
     columns: Columns = {"agent": "agent", "bytes": _size, "updated": "updated_at"}
-    return _listed(answer.scratchpads, columns, "Nothing noted.")
+    return _listed(answer.scratchpads, columns, "No scratchpads.")
 
 
 @_shows
@@ -885,6 +937,20 @@ def _(answer: "Reviewed") -> Iterator[Part]:
 
 
 @_shows
+def _(answer: "Reassigned") -> Iterator[Part]:
+    number = f"{answer.memories} {'memory' if answer.memories == 1 else 'memories'}"
+    verb = "would be" if answer.dry_run else "was" if answer.memories == 1 else "were"
+    yield f"{number} {verb} given to {answer.to}."
+    if answer.left:
+        yield f"{answer.left} of a session stay with their conversation."
+
+
+@_shows
+def _(answer: "Dismissed") -> Iterator[Part]:
+    yield f"Forgot {answer.jobs} {'job' if answer.jobs == 1 else 'jobs'} that {'was' if answer.jobs == 1 else 'were'} given up."
+
+
+@_shows
 def _(answer: "ContextGiven") -> Iterator[Part]:
     yield answer.text
     yield from (f"Left out {reason}" for reason in answer.degraded)
@@ -896,18 +962,18 @@ def _(answer: "Attached") -> Iterator[Part]:
         yield answer.text
     elif answer.repeated:
         told = ", ".join(f"#{each}" for each in answer.repeated)
-        yield f"Told before in this conversation: {told}"
+        yield f"This conversation got before: {told}"
     else:
-        yield "Nothing is known of what it mentions."
+        yield "No memories about what it mentions."
     if answer.cut:
-        yield "It is too long to be read to its end."
+        yield "Only its beginning was read: it is too long."
 
 
 @_shows
 def _(answer: "CreatedKey") -> Iterator[Part]:
     yield f"Key {answer.key.id} for {answer.key.user} in tenant {answer.key.tenant}, shown this once:"
     yield answer.secret
-    yield "Keep it where secrets are kept: only its hash is stored, and nobody can show it again."
+    yield "Store it safely now: only its hash is kept, and it cannot be shown again."
 
 
 @_shows
@@ -944,7 +1010,7 @@ def _(answer: "ErasedTenant") -> Iterator[Part]:
     if answer.residue:
         yield "STILL THERE: " + ", ".join(f"{name} {count}" for name, count in answer.residue.items())
     else:
-        yield "A second look has found nothing of it."
+        yield "Checked afterwards: nothing of it is left."
     yield from answer.warnings
 
 

@@ -32,14 +32,14 @@ def section_of(operation: Operation) -> str:
     return _HOMES[operation.function.__module__.split(".")[1]]
 
 
-class InOrder(click.Group):
+class OrderedGroup(click.Group):
     """Commands in the order in which they were added."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
 
-class Sectioned(InOrder):
+class SectionedGroup(OrderedGroup):
     """The same, under the headings of their sections."""
 
     def __init__(self, *given: Any, **named: Any) -> None:

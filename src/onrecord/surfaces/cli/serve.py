@@ -72,7 +72,7 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
         from onrecord.surfaces.serving.workers import Workers
     except ModuleNotFoundError as missing:
         raise StoreUnavailable(
-            f"A server needs more packages ({missing.name} is missing): pip install 'onrecord[server]'."
+            f"The server needs more packages ({missing.name} is missing): pip install 'onrecord[server]'."
         ) from None
     config = _config(context, given)
     if workers > 1 and config.db == ":memory:":

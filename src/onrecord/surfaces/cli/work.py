@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from onrecord.surfaces.cli.commands import COMMON, common_options, config_of, opened_door
-from onrecord.surfaces.last_word import end_within, shutdown_timeout
+from onrecord.surfaces.forced_exit import end_within, shutdown_timeout
 
 #: How far a gentle worker steps back behind other processes.
 _LAST: Final = 10

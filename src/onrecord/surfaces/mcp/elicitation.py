@@ -15,7 +15,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from onrecord.access.confirmation import GOOD_FOR
+from onrecord.access.confirmation import VALID_FOR
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
@@ -28,7 +28,7 @@ _FORM: Final = {
     "required": [_YES],
 }
 #: How long a call of the older era waits for the person.
-ANSWER_WITHIN: Final = GOOD_FOR.total_seconds()
+ANSWER_WITHIN: Final = VALID_FOR.total_seconds()
 Said = Literal["yes", "no", "nothing"]
 
 

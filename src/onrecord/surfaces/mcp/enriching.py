@@ -1,15 +1,16 @@
-"""HOW do memories reach an agent beside other tools' answers? As one more text in the result of each call, in any server
+"""HOW are memories attached to other tools' answers? As one more text in the result of each call, in any server
 that is built with `mcp`.
 
 A store that fails, or does not answer in time, leaves the result as it was.
 """
 
+import json
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from threading import Lock, Thread
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import uuid4
 
 import anyio
@@ -52,11 +53,36 @@ def attach_memories(
     """
     # The parser takes longer to load than a first answer may wait.
     Thread(target=parse_sql, args=("SELECT 1",), daemon=True).start()
-    ask: dict[str, Any] = {"limit": limit, "max_tokens": max_tokens}
-    named = conversation or _Sessions()
-    return AttachingMiddleware(
-        door if callable(door) else lambda context: door, deadline_s, frozenset(skip), named, ask
-    )
+    told = WholeAnswers(frozenset(skip), {"limit": limit, "max_tokens": max_tokens})
+    return AttachingMiddleware(door, deadline_s, told, conversation or _Sessions())
+
+
+class Manner(Protocol):
+    """What is read of an answer, and how what is known of it is told."""
+
+    def asked(self, call: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What to ask `attach`, given the parameters of a call and its result; None to leave the result alone. With
+        `again`, each answer is told all of it, whatever the conversation was told before.
+        """
+
+    def told(self, attached: Attached) -> Any:
+        """What to tell: a text, or a JSON object whose value under `memory_context` is told. None for nothing."""
+
+
+class WholeAnswers:
+    """Our own: arguments, texts and structured content of every tool, failed calls too; told as one framed text."""
+
+    def __init__(self, skip: frozenset[str], ask: Mapping[str, Any]) -> None:
+        self._skip, self._ask = skip, ask
+
+    def asked(self, call: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any] | None:
+        if call.get("name") in self._skip:
+            return None
+        answer = [*map(_text_of, result["content"]), result.get("structuredContent")]
+        return {"answer": answer, "arguments": call.get("arguments"), **self._ask}
+
+    def told(self, attached: Attached) -> Any:
+        return str(attached.text) or None
 
 
 class AttachingMiddleware:
@@ -64,15 +90,14 @@ class AttachingMiddleware:
 
     def __init__(
         self,
-        door_of: Callable[[Context], AnyDoor],
+        door: AnyDoor | Callable[[Context], AnyDoor],
         deadline_s: float,
-        skip: frozenset[str],
+        manner: Manner,
         conversation: Callable[[Context], str | None],
-        ask: Mapping[str, Any],
     ) -> None:
-        self._door_of, self._deadline_s, self._skip = door_of, deadline_s, skip
-        self._conversation, self._ask = conversation, ask
-        self._places = _Places(_MOST_AT_ONCE)
+        self._door_of: Callable[[Context], AnyDoor] = door if callable(door) else lambda context: door
+        self._deadline_s, self._manner, self._conversation = deadline_s, manner, conversation
+        self._places = _Slots(_MOST_AT_ONCE)
         #: Conversations that the store has told something, too late to be passed on.
         self._missed: LruCache[str, bool] = LruCache(_MOST_SESSIONS)
 
@@ -85,50 +110,45 @@ class AttachingMiddleware:
         if not isinstance(told, dict) or not isinstance(told.get("content"), list):
             # Such as a question to the person at the other end.
             return result
-        if given.get("name") in self._skip or not (text := await self._known(context, told)):
+        asked = self._manner.asked(given, told)
+        if asked is None or (known := await self._known(context, asked)) is None:
             return result
+        text = known if isinstance(known, str) else json.dumps(known, ensure_ascii=False)
         more: dict[str, Any] = {"content": [*told["content"], {"type": "text", "text": text}]}
         shaped = told.get("structuredContent")
         if isinstance(shaped, dict) and KEY not in shaped and not await self._declared(context, call_next):
-            more["structuredContent"] = {**shaped, KEY: text}
+            more["structuredContent"] = {**shaped, KEY: known if isinstance(known, str) else known[KEY]}
         return {**told, **more}
 
-    async def _known(self, context: Context, result: Mapping[str, Any]) -> str:
-        """The text to add; empty if nothing is known, or cannot be known in time."""
+    async def _known(self, context: Context, asked: Mapping[str, Any]) -> Any:
+        """What to add; None if nothing is known, or cannot be known in time."""
         reason = "the store did not answer in time"
         try:
             door = self._door_of(context)
-            named = None if _is_in_one(door) else self._conversation(context)
+            named = None if "again" in asked or _is_in_one(door) else self._conversation(context)
             with anyio.move_on_after(self._deadline_s):
-                attached = await self._asked(door, context, result, named)
-                return "" if attached is None else str(attached.text)
+                attached = await self._asked(door, asked, named)
+                return None if attached is None else self._manner.told(attached)
             if named is not None:
                 self._missed.put(named, True)
         except Exception as problem:
             # Its message may quote a memory.
             reason = type(problem).__name__
         _LOG.warning("Nothing was attached to an answer: %s", reason)
-        return ""
+        return None
 
-    async def _asked(
-        self, door: AnyDoor, context: Context, result: Mapping[str, Any], named: str | None
-    ) -> Attached | None:
+    async def _asked(self, door: AnyDoor, asked: Mapping[str, Any], named: str | None) -> Attached | None:
         if not (place := self._places.take()):
             _LOG.warning("Nothing was attached to an answer: the store is busy")
             return None
-        asked = {
-            "answer": [*map(_text_of, result["content"]), result.get("structuredContent")],
-            "arguments": (context.params or {}).get("arguments"),
-            "conversation": named,
-            # What came too late was not told.
-            "again": named is not None and self._missed.pop(named) is True,
-            **self._ask,
-        }
+        # What came too late was not told.
+        again = named is not None and self._missed.pop(named) is True
+        ask = {"conversation": named, "again": again, **asked}
         with place:
             if isinstance(door, AsyncDoor):
-                return await door.attach(**asked)
+                return await door.attach(**ask)
             return await anyio.to_thread.run_sync(
-                partial(place.hold, door.attach, asked), abandon_on_cancel=True
+                partial(place.hold, door.attach, ask), abandon_on_cancel=True
             )
 
     async def _declared(self, context: Context, call_next: CallNext) -> bool:
@@ -163,10 +183,10 @@ class _Sessions:
         return session
 
 
-class _Place:
+class _Slot:
     """One question under way. It ends when the question has an answer, though nobody may wait for it any longer."""
 
-    def __init__(self, end: Callable[["_Place"], None]) -> None:
+    def __init__(self, end: Callable[["_Slot"], None]) -> None:
         self._end = end
         self._is_held = False
 
@@ -186,21 +206,21 @@ class _Place:
             self._end(self)
 
 
-class _Places:
+class _Slots:
     def __init__(self, most: int) -> None:
         self._most = most
-        self._taken: set[_Place] = set()
+        self._taken: set[_Slot] = set()
         self._lock = Lock()
 
-    def take(self) -> _Place | None:
+    def take(self) -> _Slot | None:
         with self._lock:
             if len(self._taken) >= self._most:
                 return None
-            place = _Place(self._end)
+            place = _Slot(self._end)
             self._taken.add(place)
             return place
 
-    def _end(self, place: _Place) -> None:
+    def _end(self, place: _Slot) -> None:
         with self._lock:
             self._taken.discard(place)
 

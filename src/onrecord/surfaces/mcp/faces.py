@@ -25,7 +25,7 @@ class _Faces(Mapping[str, Sequence[Tool]]):
 
 
 class OpenedFaces(_Faces):
-    """The same according to their settings, on an open store; the door is that of whoever runs it."""
+    """The same according to their settings, on an open store; the door acts for its operator."""
 
     def __init__(self, config: Config, door: OnRecord) -> None:
         self._config, self._door = config, door

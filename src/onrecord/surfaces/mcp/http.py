@@ -51,7 +51,7 @@ def mcp_app(
     issuer: str | None = None,
     security: TransportSecuritySettings = LOOPBACK,
 ) -> Starlette:
-    """The protocol at /mcp (the faces it `speaks`), /mcp/slayer, /mcp/native+slayer …, and the metadata of these resources.
+    """The protocol at /mcp (the faces it `speaks`), /mcp/NAME, /mcp/NAME+OTHER …, and the metadata of these resources.
 
     `issuer` is whose tokens are taken. The routes may be taken into another application, which then runs
     `app.router.lifespan_context(app)` within its own.
@@ -82,7 +82,7 @@ class _McpEndpoint:
         self._runner, self._issuer = runner, issuer
         self._faces = dict(faces)
         self._spoken = chosen(speaks, self._faces)
-        self._server = build_server(_visit_of)
+        self._server = build_server(_tool_request_of)
         self._security = TransportSecurityMiddleware(security)
         self._sessions: StreamableHTTPSessionManager | None = None
 
@@ -118,7 +118,7 @@ class _McpEndpoint:
         await self._sessions.handle_request(scope, receive, send)
 
     def _tools(self, request: Request) -> Mapping[str, Tool]:
-        """The tools of the faces in the path: `/mcp/native+slayer` names two."""
+        """The tools of the faces in the path: `/mcp/NAME+OTHER` names two."""
         named = [face for face in request.path_params.get("faces", "").strip("/").split("+") if face]
         try:
             return chosen(named, self._faces) if named else self._spoken
@@ -140,10 +140,10 @@ def _of_an_agent(door: OnRecord) -> OnRecord:
     return door.as_caller(replace(door.caller, actor="agent"))
 
 
-def _visit_of(context: Context) -> ToolRequest:
+def _tool_request_of(context: Context) -> ToolRequest:
     assert context.request is not None
-    visit: ToolRequest = context.request.scope[_TOOL_REQUEST]
-    return visit
+    tool_request: ToolRequest = context.request.scope[_TOOL_REQUEST]
+    return tool_request
 
 
 def _address(request: Request, path: str) -> str:

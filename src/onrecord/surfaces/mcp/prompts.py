@@ -1,6 +1,8 @@
-"""WHICH prompts can a person pick? remember, recall and review: words for the agent, and no stored text."""
+"""WHICH prompts can a person pick? remember, recall and review, and those of the tools that are offered: words for the
+agent, and no stored text.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,25 +15,30 @@ from onrecord.model.limits import Permission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One prompt; `argument` is what the person adds, in place of {0}."""
+    """One prompt; `argument` is what the person adds, in place of {0}. Without an argument, only `words_alone` are said."""
 
     name: str
     title: str
     description: str
     permission: Permission
-    argument: str
-    help: str
-    is_required: bool
-    words: str
+    argument: str | None = None
+    help: str = ""
+    is_required: bool = False
+    words: str = ""
     words_alone: str = ""
 
     def described(self) -> protocol.Prompt:
-        argument = protocol.PromptArgument(
-            name=self.argument, description=self.help, required=self.is_required
-        )
+        arguments = [
+            protocol.PromptArgument(name=name, description=self.help, required=self.is_required)
+            for name in self.arguments
+        ]
         return protocol.Prompt(
-            name=self.name, title=self.title, description=self.description, arguments=[argument]
+            name=self.name, title=self.title, description=self.description, arguments=arguments
         )
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return () if self.argument is None else (self.argument,)
 
 
 PROMPTS: Final = (
@@ -86,25 +93,28 @@ PROMPTS: Final = (
 )
 
 
-def listed(caller: Caller) -> list[protocol.Prompt]:
-    return [each.described() for each in PROMPTS if each.permission in caller.permissions]
+def listed(caller: Caller, more: Iterable[Prompt] = ()) -> list[protocol.Prompt]:
+    """Those of this caller: our own, and more that come with their tools."""
+    return [each.described() for each in (*PROMPTS, *more) if each.permission in caller.permissions]
 
 
-def given(caller: Caller, name: str, arguments: Mapping[str, str]) -> protocol.GetPromptResult:
+def given(
+    caller: Caller, name: str, arguments: Mapping[str, str], more: Iterable[Prompt] = ()
+) -> protocol.GetPromptResult:
     """The text of a prompt; NotFound if this caller has none of that name."""
-    prompt = next(
-        (each for each in PROMPTS if each.name == name and each.permission in caller.permissions), None
-    )
+    offered = (each for each in (*PROMPTS, *more) if each.permission in caller.permissions)
+    prompt = next((each for each in offered if each.name == name), None)
     if prompt is None:
         raise NotFound(f"Unknown prompt: {name}")
+    there = f"; there is {prompt.argument}" if prompt.argument else ", which has none"
     faults = [
-        Fault(each, f"is not an argument of this prompt; there is {prompt.argument}")
+        Fault(each, f"is not an argument of this prompt{there}")
         for each in arguments
-        if each != prompt.argument
+        if each not in prompt.arguments
     ]
-    added = arguments.get(prompt.argument, "").strip()
+    added = arguments.get(prompt.argument or "", "").strip()
     if not added and prompt.is_required:
-        faults.append(Fault(prompt.argument, "is required"))
+        faults.append(Fault(prompt.argument or "", "is required"))
     if faults:
         raise Invalid(faults)
     # Not `format`: a brace in what was typed is only a brace.

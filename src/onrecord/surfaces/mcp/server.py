@@ -29,6 +29,7 @@ from onrecord.surfaces.mcp.elicitation import (
     is_modern,
     reply_of,
 )
+from onrecord.surfaces.mcp.prompts import Prompt
 from onrecord.surfaces.mcp.tools import Tool, known_arguments
 
 Context = ServerRequestContext[Any, Any]
@@ -71,6 +72,11 @@ class ToolRequest(NamedTuple):
     @property
     def offered(self) -> dict[str, Tool]:
         return {name: tool for name, tool in self.tools.items() if tool.is_offered_to(self.door.caller)}
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """Those that come with the offered tools."""
+        return [prompt for tool in self.offered.values() for prompt in tool.prompts]
 
 
 def build_server(state_of: Callable[[Context], ToolRequest]) -> Server[Any]:
@@ -144,13 +150,15 @@ class _Answers:
         return protocol.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, context: Context, asked: Page) -> protocol.ListPromptsResult:
-        return protocol.ListPromptsResult(prompts=prompts.listed(self._caller(context)))
+        request = self._state_of(context)
+        return protocol.ListPromptsResult(prompts=prompts.listed(request.door.caller, request.prompts))
 
     async def get_prompt(
         self, context: Context, asked: protocol.GetPromptRequestParams
     ) -> protocol.GetPromptResult:
+        request = self._state_of(context)
         try:
-            return prompts.given(self._caller(context), asked.name, asked.arguments or {})
+            return prompts.given(request.door.caller, asked.name, asked.arguments or {}, request.prompts)
         except OnRecordError as problem:
             raise MCPError(code=protocol.INVALID_PARAMS, message=str(problem)) from None
 
@@ -179,7 +187,7 @@ def _call(request: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolR
         _LOG.error("The tool %s failed: %s", name, type(problem).__name__)
         return _failure(
             f"Something failed inside OnRecord ({type(problem).__name__}); the request was not at fault. Nothing "
-            "needs to be changed in it: try again later, or tell whoever runs this server."
+            "needs to be changed in it: try again later, or tell the operator of this server."
         )
 
 

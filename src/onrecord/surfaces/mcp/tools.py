@@ -16,6 +16,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.near_names import unknown_names
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
+from onrecord.surfaces.mcp.prompts import Prompt
 
 Arguments = Mapping[str, Any]
 #: What a tool takes to say in which conversation it is called; never a way into one that the connection is not in.
@@ -65,7 +66,8 @@ def by_person(door: OnRecord) -> OnRecord:
 class Tool:
     """One tool. It has the permission and the effect of `operation`, whatever else it does.
 
-    `is_for_people`: no agent may use it. `replaces`: it overwrites without a history, though it erases nothing.
+    `is_for`: of those who may do what it does, whom it is offered to; everyone if left out. `prompts`: what a person can
+    pick to have it used. `is_for_people`: no agent may use it. `replaces`: it overwrites without a history, though it erases nothing.
     `repeats`: it changes something and also shows stored text.
     """
 
@@ -81,10 +83,14 @@ class Tool:
     replaces: bool = False
     repeats: bool = False
     confirmation: Confirmation | None = None
+    is_for: Callable[[Caller], bool] | None = None
+    prompts: tuple[Prompt, ...] = ()
     say_failure: Callable[[OnRecordError], str] = str
 
     def is_offered_to(self, caller: Caller) -> bool:
         if self.is_for_people and caller.actor != "person":
+            return False
+        if self.is_for is not None and not self.is_for(caller):
             return False
         return self.operation.is_offered_to(caller)
 

@@ -111,8 +111,8 @@ class _FaceEndpoint:
         route = self._methods.get("GET" if request.method == "HEAD" else request.method)
         try:
             if route is None:
-                raise Refusal(NO_METHOD, f"Here one can {self._allowed}.", {"allow": self._allowed})
-            await self._runner.meet(request)
+                raise Refusal(NO_METHOD, f"Allowed here: {self._allowed}.", {"allow": self._allowed})
+            await self._runner.authenticate_large(request)
             body = await read_body(request, route.most_bytes)
             # Only whoever is let in is told what is wrong with it.
             return await self._runner.call(request, lambda door: self._act(route, door, request, body))

@@ -100,8 +100,8 @@ def once_translated(
         if guard.done is None or guard.is_told:
             raise
         raise Conflict(
-            "This was done before, and what it was about has changed since, so that the answer cannot be given again; "
-            f"nothing was done now. To do it anew, send it with another {HEADER}."
+            "This request was done before, and the memory it was about has changed since, so the answer cannot be repeated; "
+            f"nothing was done now. To do it again, send another {HEADER}."
         ) from None
     if guard.is_told:
         response.headers[REPLAYED] = "true"
@@ -189,6 +189,7 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
         kept["similar"] = [{part: each[part] for part in ("id", "likeness")} for each in told["similar"]]
     about = {kept[name]["id"] for name in _MEMORIES if kept.get(name)}
     about |= {each["id"] for each in told.get("turned_down", ())}
+    about |= set(told["changeset"]["memories"] if "changeset" in told else ())
     about |= {told["relation"][end] for end in ("source", "target") if "relation" in told}
     return KeptAnswer(status, kept, sorted({*about, *told.get("superseded", ())}))
 
@@ -199,19 +200,19 @@ def _check_answered(done: Done) -> None:
         raise Invalid([Fault(HEADER, "was used for another request before; choose a new one")])
     if done.state == "forgotten":
         raise NotFound(
-            "This was done before, and what it was about has been forgotten since; nothing was done now. "
-            f"To do it anew, send it with another {HEADER}."
+            "This request was done before, and the memory it was about has been erased since; nothing was done now. "
+            f"To do it again, send another {HEADER}."
         )
 
 
 def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> Answer:
-    """The same answer again, with a memory in its state then, and a conversation or an artifact as it is now."""
+    """The same answer again, with a memory in its state then, and a conversation, an artifact or a changeset as it is now."""
     _check_answered(done)
     kept = done.answer
     if operation.name == "create_key":
         raise Conflict(
-            f"This key was made before, and was shown that once: {kept['key']['id']}. "
-            "If it did not arrive, revoke it and make another."
+            f"This request has created the key {kept['key']['id']} before, and its secret is shown only once. "
+            "If you did not get it, revoke that key and create another."
         )
     if isinstance(asked, Forget):
         home, plain = ids.address(asked.id)
@@ -247,5 +248,6 @@ _FOUND_AGAIN: Final[Mapping[str, Callable[[OnRecord, Any], Any]]] = {
     "proposal": _as_it_stood,
     "conversation": lambda door, wanted: door.show_conversation(wanted["id"]).conversation,
     "artifact": lambda door, wanted: door.read_artifact(wanted["id"]).artifact,
+    "changeset": lambda door, wanted: door.changesets(wanted["id"]).changesets[0],
 }
 _MEMORIES: Final = ("memory", "proposal")

@@ -69,7 +69,7 @@ class OperationHandler:
         self._several = {name: read for name, read in several.items() if read is not None}
 
     async def respond(self, request: Request, send: Send) -> None:
-        await self.runner.meet(request)
+        await self.runner.authenticate_large(request)
         body = await read_body(request, self._most) if self.has_body else b""
         response = await self.runner.run(
             self.answer, request, body, by=request, slow=self.is_slow, reads=self.reads
@@ -178,7 +178,7 @@ class Endpoint:
         elif request.method == "OPTIONS":
             await Response(status_code=204, headers=allow)(scope, receive, send)
         else:
-            raise Refusal(NO_METHOD, f"Here one can {self._allowed}.", allow)
+            raise Refusal(NO_METHOD, f"Allowed here: {self._allowed}.", allow)
 
     def _is_meant(self, scope: Scope) -> bool:
         """Whether the path matched as it was sent: no empty name, and no encoded slash that makes it another path."""

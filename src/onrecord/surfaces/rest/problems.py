@@ -46,33 +46,36 @@ class Refusal(OnRecordError):
 UNREADABLE: Final = ProblemType(400, "unreadable", "The body cannot be read")
 MISDIRECTED: Final = ProblemType(421, "misdirected", "This server does not answer for that host")
 BAD_HOST: Final = ProblemType(400, "bad-host", "The request names no host")
-FOREIGN_ORIGIN: Final = ProblemType(403, "foreign-origin", "Pages of that origin may not ask")
-NO_ROUTE: Final = ProblemType(404, "not-found", "There is no such thing")
-NO_METHOD: Final = ProblemType(405, "method-not-allowed", "That cannot be done here")
+FOREIGN_ORIGIN: Final = ProblemType(403, "foreign-origin", "Requests from that origin are not allowed")
+NO_ROUTE: Final = ProblemType(404, "not-found", "Not found")
+NO_METHOD: Final = ProblemType(405, "method-not-allowed", "Method not allowed")
 TOO_LARGE: Final = ProblemType(413, "too-large", "The body is too large")
-WRONG_TYPE: Final = ProblemType(415, "unsupported-media-type", "The body is of a kind that is not read")
-PRECONDITION: Final = ProblemType(412, "precondition-failed", "It is not at that version any more")
-INTERNAL: Final = ProblemType(500, "internal", "Something went wrong here")
+WRONG_TYPE: Final = ProblemType(415, "unsupported-media-type", "The media type of the body is not supported")
+PRECONDITION: Final = ProblemType(412, "precondition-failed", "The memory is no longer at that version")
+INTERNAL: Final = ProblemType(500, "internal", "Internal error")
 
 #: The first that matches counts.
 KINDS: Final[tuple[tuple[type[OnRecordError], ProblemType], ...]] = (
-    (Invalid, ProblemType(422, "invalid", "The request has faults")),
+    (Invalid, ProblemType(422, "invalid", "The request is invalid")),
     (NotFound, NO_ROUTE),
-    (Forbidden, ProblemType(403, "forbidden", "This caller may not do that")),
+    (Forbidden, ProblemType(403, "forbidden", "The caller may not do that")),
     (Unauthenticated, ProblemType(401, "unauthenticated", "No valid API key or token was sent")),
-    (TooMany, ProblemType(429, "too-many-requests", "That was too much in too short a time")),
+    (TooMany, ProblemType(429, "too-many-requests", "Too many requests")),
     (VersionConflict, ProblemType(409, "version-conflict", "Someone else changed it first")),
-    (Conflict, ProblemType(409, "conflict", "Something stands in the way")),
-    (OutcomeUnknown, ProblemType(503, "outcome-unknown", "Whether it was done is not known")),
+    (Conflict, ProblemType(409, "conflict", "The request conflicts with what is stored")),
+    (
+        OutcomeUnknown,
+        ProblemType(503, "outcome-unknown", "It is unknown whether the request was carried out"),
+    ),
     (StoreUnavailable, ProblemType(503, "unavailable", "The store cannot be used right now")),
-    (ProviderError, ProblemType(502, "provider-failed", "A helper of this server failed")),
+    (ProviderError, ProblemType(502, "provider-failed", "A service that this server calls failed")),
 )
 # Remote callers do not learn where our data lies.
 _GUARDED: Final = {
-    "outcome-unknown": "There was no answer in time, or the store was lost while it was told to keep a change; whether it did "
-    "is not known. Look before you repeat it, or send it again under its Idempotency-Key.",
+    "outcome-unknown": "There was no answer in time, or the connection to the store broke during a commit. It is unknown whether the "
+    "change was kept: look before you repeat it, or send it again with the same Idempotency-Key.",
     "unavailable": "The store cannot be used right now; nothing was changed. Try again in a moment.",
-    "internal": "Something went wrong on the server. Whoever runs it finds the reason in its log, under this request.",
+    "internal": "Something went wrong on the server. Its operator finds the reason in the log, under this request id.",
 }
 
 

@@ -90,15 +90,15 @@ class RequestRunner:
     def _count(self, state: RequestState, caller: Caller) -> None:
         state.budget = self._throttle.take(caller)
 
-    async def meet(self, request: Request) -> None:
+    async def authenticate_large(self, request: Request) -> None:
         """Authenticate the sender of a large body before reading it, so that a stranger cannot fill our memory.
 
         A small body is there with the headers; checking first would cost every request a second thread hop.
         """
         if _may_be_large(request.headers):
-            await self.welcome(request)
+            await self.authenticate(request)
 
-    async def welcome(self, request: Request) -> OnRecord:
+    async def authenticate(self, request: Request) -> OnRecord:
         """The door of whoever sent this request, found where no work of theirs or of others is waited for."""
         with move_on_after(self._within_s):
             return await self._opened().door.run(None, partial(self.admit, request))
@@ -156,7 +156,7 @@ class RequestRunner:
         """
         if known := self._tenants.get(_credential(request)):
             return known
-        return (await self.welcome(request)).caller.tenant
+        return (await self.authenticate(request)).caller.tenant
 
 
 def _credential(request: Request) -> int:

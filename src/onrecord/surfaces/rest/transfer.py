@@ -40,7 +40,7 @@ class Transfer(OperationHandler):
     def options(self, request: Request) -> dict[str, Any]:
         values = self.values(request, b"")
         if FILE_FIELD in values:
-            raise invalid(FILE_FIELD, "is a file; over the network that is the body")
+            raise invalid(FILE_FIELD, "names a local file; over HTTP, send its content as the body")
         return values
 
 
@@ -74,7 +74,7 @@ class ImportTransfer(Transfer):
 
     async def respond(self, request: Request, send: Send) -> None:
         # Authenticated first, so that a stranger cannot fill our disk.
-        door = await self.runner.welcome(request)
+        door = await self.runner.authenticate(request)
         if not self.operation.is_offered_to(door.caller):
             # The operation itself refuses, which leaves an entry in the audit.
             await self.runner.run(door.perform, self.operation, by=request)

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from onrecord.app import ServerParts, is_loopback, open_server_parts
 from onrecord.config import Config, load, read_choice, read_several
 from onrecord.surfaces import rest
+from onrecord.surfaces.background_worker import background_worker
 from onrecord.surfaces.mcp.faces import OpenedFaces
 from onrecord.surfaces.mcp.http import CHECKED_BEFORE, mcp_app
 from onrecord.surfaces.rest import declared, openapi
@@ -22,7 +23,6 @@ from onrecord.surfaces.serving.access_log import AccessLog, Log, LogHandler, jso
 from onrecord.surfaces.serving.connections import request_timeout
 from onrecord.surfaces.serving.host_guard import LOOPBACK, HostGuard
 from onrecord.surfaces.serving.metrics import Metrics
-from onrecord.surfaces.working_beside import working_beside
 
 #: The loggers whose messages go into our log.
 _SPEAKERS: Final = ("onrecord", "uvicorn")
@@ -111,7 +111,7 @@ def _lifespan(
                 for each in inner:
                     await stack.enter_async_context(each())
                 if works:
-                    stack.enter_context(working_beside(parts.door))
+                    stack.enter_context(background_worker(parts.door))
                 yield
         finally:
             sys.setswitchinterval(interval)

@@ -133,7 +133,7 @@ def _refusal(error: Exception) -> Exception:
     headers = error.headers or {}
     if error.status_code == 404:
         return Refusal(NO_ROUTE, "There is nothing at this address.", headers)
-    return Refusal(NO_METHOD, f"Here one can {headers.get('Allow', 'ask otherwise')}.", headers)
+    return Refusal(NO_METHOD, f"Allowed here: {headers.get('Allow', 'ask otherwise')}.", headers)
 
 
 def _add_headers(message: Message, state: RequestState) -> None:

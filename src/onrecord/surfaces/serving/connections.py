@@ -15,7 +15,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from onrecord.config import Config, read_number
-from onrecord.surfaces.last_word import shutdown_timeout
+from onrecord.surfaces.forced_exit import shutdown_timeout
 from onrecord.surfaces.rest.request_runner import RequestState
 
 #: The request line and the headers; the longest token we take has a quarter of it.
@@ -225,14 +225,14 @@ class Connection(HttpToolsProtocol):
             self.connections.discard(oldest)
 
 
-class _Crowd:
+class _LastWarning:
     told_at = float("-inf")
 
 
 def _tell_of_crowd(most: int) -> None:
     """Warn, but not each time: whoever fills the connections would also fill the log."""
-    if (now := time.monotonic()) - _Crowd.told_at >= _TELL_AGAIN_S:
-        _Crowd.told_at = now
+    if (now := time.monotonic()) - _LastWarning.told_at >= _TELL_AGAIN_S:
+        _LastWarning.told_at = now
         _log.warning(
             "All %d connections are taken (see the setting connections): those without a key are closed or refused.",
             most,

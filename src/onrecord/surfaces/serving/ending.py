@@ -4,7 +4,7 @@ from types import FrameType
 
 import uvicorn
 
-from onrecord.surfaces.last_word import end_within
+from onrecord.surfaces.forced_exit import end_within
 
 
 class EndingServer(uvicorn.Server):

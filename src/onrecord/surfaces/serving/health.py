@@ -69,7 +69,7 @@ class _Health:
 
     async def _is_admin_soon(self, request: Request) -> bool:
         with move_on_after(_ANSWERS_S), suppress(Unauthenticated):
-            return (await self._runner.welcome(request)).caller.is_admin
+            return (await self._runner.authenticate(request)).caller.is_admin
         return False
 
     def _look(self) -> bool:

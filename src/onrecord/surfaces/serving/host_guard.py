@@ -60,11 +60,15 @@ class HostGuard:
         origin = ", ".join(origins) if origins else None
         if origin is not None and not self._is_ours(origin.lower(), headers["host"].lower()):
             raise Refusal(
-                FOREIGN_ORIGIN, f"Pages of {origin[:80]!a} may not ask this server; see allowed_origins."
+                FOREIGN_ORIGIN,
+                f"Pages of {origin[:80]!a} may not call this server; see the setting allowed_origins.",
             )
         # Browsers request images and scripts without an Origin.
         if origin is None and not set(headers.getlist("sec-fetch-site")) <= _OF_NO_OTHER_PAGE:
-            raise Refusal(FOREIGN_ORIGIN, "Pages of other servers may not ask this one; see allowed_origins.")
+            raise Refusal(
+                FOREIGN_ORIGIN,
+                "Pages of other servers may not call this one; see the setting allowed_origins.",
+            )
         if _SECRET_IN_QUERY.search(scope.get("query_string", b"")):
             raise Unauthenticated(
                 "A key or token in an address ends up in logs and is not read. Send Authorization: Bearer …"
@@ -79,10 +83,12 @@ class HostGuard:
 
     def _check_host(self, named: list[str]) -> None:
         if len(named) != 1 or not named[0]:
-            raise Refusal(BAD_HOST, "A request must say once, in its Host header, whom it is for.")
+            raise Refusal(BAD_HOST, "A request must have exactly one Host header.")
         host = named[0].lower()
         if self._hosts is not None and not {host, _PORT.sub("", host)} & self._hosts:
-            raise Refusal(MISDIRECTED, f"{host[:80]!a} is not a name of this server; see allowed_hosts.")
+            raise Refusal(
+                MISDIRECTED, f"{host[:80]!a} is not a name of this server; see the setting allowed_hosts."
+            )
 
     def _is_ours(self, origin: str, host: str) -> bool:
         if origin in self._origins:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import uvicorn
 
 from onrecord.errors import StoreUnavailable
-from onrecord.surfaces.last_word import AFTERWARDS_S
+from onrecord.surfaces.forced_exit import AFTERWARDS_S
 from onrecord.surfaces.serving import metrics
 from onrecord.surfaces.serving.ending import EndingServer
 

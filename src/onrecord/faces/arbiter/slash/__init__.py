@@ -39,8 +39,8 @@ from onrecord.faces.arbiter.slash.parsed import (
     ReadFile,
     ReadNotes,
     ReadSharedNotes,
-    Refused,
-    Search,
+    RefusedCommand,
+    SearchEntries,
     WriteFile,
     WriteNotes,
 )
@@ -111,7 +111,7 @@ def run(
     """
     if not isinstance(text, str):
         raise Invalid([Fault("text", f"must be a text, not {type(text).__name__}")])
-    turn = _Turn(_for_an_agent(door, conversation), _agent_name(door, agent))
+    turn = _CommandRunner(_for_an_agent(door, conversation), _agent_name(door, agent))
     results: list[SlashResult] = []
     told = 0
     for command in commands(text):
@@ -152,7 +152,7 @@ def _stopped(command: Command, reason: str, when: str) -> SlashResult:
     return SlashResult(command=line, ok=False, output=told)
 
 
-class _Turn:
+class _CommandRunner:
     """Runs the commands in one text of one agent."""
 
     def __init__(self, door: OnRecord, agent: str) -> None:
@@ -161,7 +161,7 @@ class _Turn:
             Help: self._help,
             Entries: self._entries,
             Entry: self._entry,
-            Search: self._search,
+            SearchEntries: self._search,
             Expand: self._expand,
             Density: self._density,
             AddEntry: self._add_entry,
@@ -173,7 +173,7 @@ class _Turn:
             ClearNotes: self._clear_notes,
             WriteFile: self._write_file,
             ReadFile: self._read_file,
-            Refused: self._refuse,
+            RefusedCommand: self._refuse,
         }
 
     def result(self, command: Command) -> SlashResult:
@@ -183,7 +183,7 @@ class _Turn:
         except (_Failed, OnRecordError) as problem:
             ok, lines = False, [f"ERR: {_reason(problem)}"]
         closing = command.closing
-        if isinstance(command, Refused) and not command.is_block:
+        if isinstance(command, RefusedCommand) and not command.is_block:
             closing = None
         line = rendering.told_line(command.head)
         output = f"[{line}] {lines[0]}" if closing is None else "\n".join([f"[{line}]", *lines, closing])
@@ -212,7 +212,7 @@ class _Turn:
         except Forbidden:
             return ShownAgent(agent=self._agent, settings=AgentSettings())
 
-    def _refuse(self, asked: Refused) -> Iterator[str]:
+    def _refuse(self, asked: RefusedCommand) -> Iterator[str]:
         raise _Failed(asked.reason)
 
     def _help(self, asked: Help) -> Iterator[str]:
@@ -231,7 +231,7 @@ class _Turn:
         around = self._around(asked.id, depth=1)
         return rendering.one_entry(self._door.show(asked.id), around, self._here, self._door.caller.user)
 
-    def _search(self, asked: Search) -> Iterator[str]:
+    def _search(self, asked: SearchEntries) -> Iterator[str]:
         found = self._door.recall(
             asked.question,
             kinds=kinds_of(asked.types),

@@ -23,8 +23,8 @@ from onrecord.faces.arbiter.slash.parsed import (
     ReadFile,
     ReadNotes,
     ReadSharedNotes,
-    Refused,
-    Search,
+    RefusedCommand,
+    SearchEntries,
     WriteFile,
     WriteNotes,
 )
@@ -115,14 +115,14 @@ def _swallowed(lines: list[str], at: int) -> Iterator[Command]:
             f"the code fence on line {at + 1} is never closed, so all below it is text: {hidden} "
             f"{'command was' if hidden == 1 else 'commands were'} not run. Close it, and send them again"
         )
-        yield Refused("/mem", told, is_block=False)
+        yield RefusedCommand("/mem", told, is_block=False)
 
 
 def _stray_end(line: str) -> Iterator[Command]:
     if line in _END_OF.values():
         begins = next(word for word, end in _END_OF.items() if end == line)
         told = f"there is no {begins} block open here, so nothing was closed; what stands above it was not written"
-        yield Refused(line, told, is_block=False)
+        yield RefusedCommand(line, told, is_block=False)
 
 
 def _body(lines: list[str], start: int, end: str) -> tuple[_Body, int]:
@@ -147,12 +147,12 @@ def _mem(rest: str) -> Command:
     try:
         return reader(head, given)
     except _Wrong as reason:
-        return Refused(head, str(reason))
+        return RefusedCommand(head, str(reason))
 
 
 def _unknown(name: str) -> Command:
     told = f"unknown subcommand {_shown(name)}" if name else "usage: /mem <subcommand>"
-    return Refused("/mem", f"{told} — use {USES}", is_block=False)
+    return RefusedCommand("/mem", f"{told} — use {USES}", is_block=False)
 
 
 def _first_word(text: str) -> tuple[str, str]:
@@ -171,7 +171,7 @@ def _search(head: str, given: str) -> Command:
     options, question = _options(" ".join(word for word in words if word != "--rerank"))
     if not question:
         raise _Wrong("usage: /mem search <query> [type=<types>] [tag=<name>] [--rerank]")
-    return Search(
+    return SearchEntries(
         head, question, _known_types(options.get("type", ())), _tag(options), rerank="--rerank" in words
     )
 
@@ -269,7 +269,7 @@ def _add_link(head: str, given: str) -> Command:
 
 def _notes(head: str, given: str) -> Command:
     if not given:
-        return Refused("/mem write", "usage: /mem write <text>", is_block=False)
+        return RefusedCommand("/mem write", "usage: /mem write <text>", is_block=False)
     return WriteNotes("/mem write", given, shared=False)
 
 
@@ -283,7 +283,7 @@ def _shared(name: str, text: str) -> Command:
         case "clear":
             return ClearNotes(head, shared=True)
         case "write":
-            return Refused(head, "usage: /mem shared write <text>", is_block=False)
+            return RefusedCommand(head, "usage: /mem shared write <text>", is_block=False)
     return _unknown(f"shared {name}".strip())
 
 
@@ -308,7 +308,7 @@ def _add_entry(rest: str, body: _Body) -> Command:
     try:
         return _new_entry(head, rest, body)
     except _Wrong as reason:
-        return Refused(head, str(reason))
+        return RefusedCommand(head, str(reason))
 
 
 def _new_entry(head: str, rest: str, body: _Body) -> Command:
@@ -385,14 +385,14 @@ def _write(rest: str, body: _Body) -> Command:
     words = rest.split(maxsplit=1)
     if words[:1] != ["--persist"] or len(words) < 2:
         told = "usage: /write --persist <path>, the content below it, then /endwrite; files are kept with --persist alone"
-        return Refused(f"/write {rest}".rstrip(), told, is_block=False)
+        return RefusedCommand(f"/write {rest}".rstrip(), told, is_block=False)
     head = f"/write --persist {words[1]}"
     if not body.is_closed:
         told = (
             "/write block was not closed with /endwrite; file not written. Nothing below it was run either: write the "
             "block again, with /endwrite on a line of its own"
         )
-        return Refused(head, told, is_block=False)
+        return RefusedCommand(head, told, is_block=False)
     return WriteFile(head, words[1], body.text)
 
 
@@ -404,11 +404,11 @@ def _read(rest: str) -> Command:
         options[option[1]] = option[2]
         words.pop()
     if not words:
-        return Refused("/read", f"usage: {_READ_USAGE}", is_block=False)
+        return RefusedCommand("/read", f"usage: {_READ_USAGE}", is_block=False)
     try:
         return ReadFile(head, " ".join(words), _via(options.get("via")), _page(options.get("page")))
     except _Wrong as reason:
-        return Refused(head, str(reason), is_block=False)
+        return RefusedCommand(head, str(reason), is_block=False)
 
 
 def _via(given: str | None) -> str | None:

@@ -38,7 +38,7 @@ class Entry(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Search(Line):
+class SearchEntries(Line):
     """Find the entries that answer a question; types and a tag raise entries and hide none."""
 
     question: str
@@ -138,7 +138,7 @@ class ReadFile(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Refused(Line):
+class RefusedCommand(Line):
     """A command that cannot run as it is written, and why. The answer is one line unless `is_block`."""
 
     reason: str
@@ -149,7 +149,7 @@ Command = (
     Help
     | Entries
     | Entry
-    | Search
+    | SearchEntries
     | Expand
     | Density
     | AddEntry
@@ -161,5 +161,5 @@ Command = (
     | ClearNotes
     | WriteFile
     | ReadFile
-    | Refused
+    | RefusedCommand
 )

@@ -1,4 +1,4 @@
-"""WHAT was a conversation told already? Digests of what was attached to its answers, in memory alone."""
+"""WHICH memories did a conversation get already? Digests of what was attached to tool answers, held in memory only."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,33 +15,35 @@ _DIGEST_BYTES: Final = 16
 
 
 @dataclass(slots=True)
-class _Told:
-    """What one member of a conversation was told, the last told last; and when the conversation began, where it is known."""
+class _Attached:
+    """Digests of what one member got, the latest last; and when the conversation began, if that is known."""
 
     begun: datetime | None = None
     digests: dict[bytes, None] = field(default_factory=dict)
 
 
-class ToldBuffer:
-    """What the members of conversations were told; safe to share between threads.
+class AttachedBuffer:
+    """What was attached for each member of a conversation; threads may share it.
 
-    It holds no text and no name. What is dropped for want of room, of the conversations not used for longest, is told
-    once more: that is all that a tenant can cost another.
+    It holds digests, and neither texts nor names. If it is full, it drops the conversations not used for longest; a
+    memory that it dropped is attached once more, and that is all that one tenant can do to another.
     """
 
-    def __init__(self, most: int = limits.TOLD, of_one: int = limits.TOLD_OF_ONE) -> None:
+    def __init__(
+        self, most: int = limits.ATTACHED_DIGESTS, of_one: int = limits.ATTACHED_DIGESTS_OF_ONE
+    ) -> None:
         self._of_one = of_one
-        self._kept: LruCache[bytes, _Told] = LruCache(most, weigh=lambda told: 1 + len(told.digests))
+        self._kept: LruCache[bytes, _Attached] = LruCache(most, weigh=lambda each: 1 + len(each.digests))
         self._lock = Lock()
 
-    def told(self, member: "Member", texts: Iterable[str]) -> set[str]:
-        """Those of some texts that were told before, in exactly these words."""
+    def attached_before(self, member: "Member", texts: Iterable[str]) -> set[str]:
+        """Those of the texts that this member got before, word for word."""
         with self._lock:
             kept = self._of(member)
             return {text for text in texts if _digest(text) in kept.digests}
 
     def note(self, member: "Member", texts: Iterable[str]) -> None:
-        """Some texts are told now."""
+        """Note that this member gets these texts now."""
         with self._lock:
             kept = self._of(member)
             kept.begun = member.begun or kept.begun
@@ -52,15 +54,15 @@ class ToldBuffer:
                 del kept.digests[oldest]
             self._kept.put(member.key, kept)
 
-    def _of(self, member: "Member") -> _Told:
+    def _of(self, member: "Member") -> _Attached:
         kept = self._kept.get(member.key)
-        # A conversation that was deleted, or deleted and begun anew, was told nothing.
-        return kept if kept is not None and kept.begun in (None, member.begun) else _Told()
+        # A conversation that was deleted, or deleted and begun anew, got nothing yet.
+        return kept if kept is not None and kept.begun in (None, member.begun) else _Attached()
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A user in a conversation of a tenant. What one of its members is told, another is told as well."""
+    """A user in a conversation of a tenant. Each member gets a memory once, whatever the others got."""
 
     tenant: str
     user: str

@@ -1,4 +1,4 @@
-"""HOW does a process end in time when it is told to? By force, if a thread still waits for something that hangs.
+"""HOW does a process stop in time? By force, if a thread still waits for something that hangs.
 
 A thread that waits for an unresponsive database cannot be ended from within this process, and everything that waits
 for that thread would wait with it.
@@ -24,9 +24,9 @@ def shutdown_timeout(config: Config) -> int:
 
 def end_within(seconds: float) -> None:
     """End this process after so many seconds and a few more, unless it has ended by then."""
-    last_word = threading.Timer(seconds + AFTERWARDS_S, _end)
-    last_word.daemon = True
-    last_word.start()
+    timer = threading.Timer(seconds + AFTERWARDS_S, _end)
+    timer.daemon = True
+    timer.start()
 
 
 def _end() -> None:

@@ -32,7 +32,7 @@ class FilledHaystack(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saving:
+class SaveContext:
     """What a save needs beside the haystack: the time, a counter of oddities, and a progress callback."""
 
     now: datetime
@@ -40,7 +40,7 @@ class Saving:
     saved: Callable[[], None]
 
 
-class Way(Protocol):
+class EvalMethod(Protocol):
     """How documents are saved and questions asked, and its name in a report."""
 
     @property
@@ -50,7 +50,7 @@ class Way(Protocol):
     @property
     def name(self) -> str: ...
 
-    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> FilledHaystack: ...
+    def save(self, door: OnRecord, haystack: Haystack, saving: SaveContext) -> FilledHaystack: ...
 
     def ask(
         self, door: OnRecord, question: Question, told: FilledHaystack, notices: Counter[str]
@@ -71,7 +71,7 @@ class ThroughRecall:
         told = [f"recipe {self.recipe}"] if self.recipe else []
         return ", ".join(told + ([f"advisor: {', '.join(self.advised)}"] if self.advised else []))
 
-    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> FilledHaystack:
+    def save(self, door: OnRecord, haystack: Haystack, saving: SaveContext) -> FilledHaystack:
         memories = save_all(door, haystack.documents, saving.now, saving.notices, saving.saved)
         return FilledHaystack(memories, {}, Schema())
 
@@ -111,7 +111,7 @@ class ThroughSearch:
         within = " within the datasource" if self.within_datasource else ""
         return f"through search{within}" + (f", recipe {self.recipe}" if self.recipe else "")
 
-    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> FilledHaystack:
+    def save(self, door: OnRecord, haystack: Haystack, saving: SaveContext) -> FilledHaystack:
         schema = self.schemas.get(haystack.name, Schema())
         if len(schema):
             with TemporaryDirectory(prefix="onrecord-eval-") as folder:

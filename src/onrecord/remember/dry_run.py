@@ -5,22 +5,22 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 
-class _TakenBack(BaseException):
-    """Rolls a dry run back; only the trial that raised it catches it."""
+class _RollBack(BaseException):
+    """Rolls a dry run back; only the dry run that raised it catches it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class DryRun:
     is_dry: bool
 
     def end(self) -> None:
         """Call it last in the transaction: a dry run ends here as if it had failed."""
         if self.is_dry:
-            raise _TakenBack
+            raise _RollBack
 
 
 @contextmanager
-def tried(is_dry: bool) -> Iterator[Trial]:
+def dry_run(is_dry: bool) -> Iterator[DryRun]:
     """Wraps a transaction that may be a dry run."""
-    with suppress(_TakenBack):
-        yield Trial(is_dry)
+    with suppress(_RollBack):
+        yield DryRun(is_dry)

@@ -1,4 +1,4 @@
-"""HOW does a worker run beside what a process is there for? In a thread that ends with it."""
+"""HOW does a server run a worker as well? In a thread that ends with the process."""
 
 import threading
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ _ENDS_S: Final = 3.0
 
 
 @contextmanager
-def working_beside(door: OnRecord, *, gently: bool = False, after_s: float = 0.0) -> Iterator[None]:
-    """A worker while the block runs, which begins after so many seconds."""
+def background_worker(door: OnRecord, *, gently: bool = False, after_s: float = 0.0) -> Iterator[None]:
+    """Run a worker while the block runs; it begins after so many seconds."""
     stop = threading.Event()
 
     def work() -> None:

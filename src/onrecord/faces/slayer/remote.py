@@ -40,7 +40,7 @@ _ROUTES: Final = ("save_memory", "forget_memory", "search", "search_flat")
 _ONE_LIST: Final = {"max_results": MAX_RESULTS}
 
 
-class Elsewhere:
+class RemoteServer:
     """A server that has the routes of the slayer face."""
 
     def __init__(self, url: str, key: str | None) -> None:
@@ -109,7 +109,7 @@ class Elsewhere:
 
     def _stranger(self, status: int) -> StoreUnavailable:
         return StoreUnavailable(
-            f"What answers at {self._url} does not speak as the slayer face does (status {status}); check the address."
+            f"The server at {self._url} does not have the routes of the slayer face (status {status}); check the address."
         )
 
     async def close(self) -> None:

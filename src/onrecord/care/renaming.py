@@ -1,0 +1,232 @@
+"""HOW do memories follow a column that was renamed? They wait as stale with the likely new name; a person accepts it for
+all of them at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from onrecord.catalog.judging import RENAME, Evidence, Judged, Pasts, gathered
+from onrecord.catalog.resolution import probe
+from onrecord.catalog.rewriting import rewritten_memory, why_not
+from onrecord.catalog.staleness import LASTING, Finding, reason_of
+from onrecord.catalog.stored import StoredCatalog
+from onrecord.errors import Fault, Invalid, invalid
+from onrecord.model import limits, rules
+from onrecord.model.answer import Answer
+from onrecord.model.caller import Caller
+from onrecord.model.ids import is_global
+from onrecord.model.memory import Memory
+from onrecord.model.request import Request, ask
+from onrecord.model.rules import ListOf, OrNone
+from onrecord.operation import Call, operation
+from onrecord.store.index.entries import reference_facet
+from onrecord.store.ports.filters import MemoryFilter
+from onrecord.store.ports.records import Writing
+
+_MOST_NAMED: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ListRenames(Request):
+    """List the columns that were perhaps renamed, and the stale memories that wait for the new name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rename(Answer):
+    """A column that is gone, the one that it may be now, and the memories that would follow; the first hundred."""
+
+    entity: str
+    to: str
+    why: str
+    memories: tuple[str, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedRenames(Answer):
+    """The renames that wait for a person, by name."""
+
+    renames: tuple[Rename, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptRenames(Request):
+    """Accept that columns were renamed: the stale memories about them get the new name, also in their example queries,
+    and are active again if nothing else has changed.
+
+    Without a name, all renames that wait are accepted.
+    """
+
+    entities: Sequence[str] = ask(
+        ListOf(rules.Reference(), at_most=limits.ENTITIES), "Only these columns, by their old names.", ()
+    )
+    to: str | None = ask(
+        OrNone(rules.Reference()), "What the one column is called now, if it is not what was proposed.", None
+    )
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        if self.to is not None and len(self.entities) != 1:
+            yield Fault("to", "is the new name of one column; name exactly one under entities")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptStale(Answer):
+    """A memory that stays stale, and why."""
+
+    memory: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedRenames(Answer):
+    """The renames that were accepted, how many memories followed, and those that are still stale."""
+
+    renames: tuple[Rename, ...]
+    changed: int
+    kept: tuple[KeptStale, ...] = ()
+
+
+@operation("read", "memory.read", "GET /renames")
+def renames(call: Call, ask: ListRenames) -> ListedRenames:
+    return ListedRenames(renames=_grouped(_proposed(_waiting(call))))
+
+
+@operation("write", "memory.review", "POST /renames")
+def accept_renames(call: Call, ask: AcceptRenames) -> AcceptedRenames:
+    """Let every memory that the caller sees follow; each in the state in which it was looked at, else at the next try."""
+    call.caller.require_person("Accepting a rename")
+    waiting = list(_waiting(call, ask))
+    if ask.entities and (missing := set(ask.entities) - {each.old for each in _proposed(waiting)}):
+        raise invalid(
+            "entities", f"no stale memory that you see waits for a new name of {', '.join(sorted(missing))}"
+        )
+    kept, followed = list[KeptStale](), list[_Waiting]()
+    with call.writing() as writing:
+        for each in waiting:
+            try:
+                _follow(call, writing, each)
+            except Invalid as problem:
+                kept.append(KeptStale(memory=each.judged.memory.id, reason=why_not(problem)))
+            else:
+                followed.append(each)
+        _follow_by_name(call, writing, followed)
+        accepted = AcceptedRenames(
+            renames=_grouped(_proposed(followed)), changed=len(followed), kept=tuple(kept[:_MOST_NAMED])
+        )
+        return call.done(writing, accepted)
+
+
+class _Waiting(NamedTuple):
+    """A stale memory, what it waits for, and what it was judged by."""
+
+    judged: Judged
+    #: The new names of columns, by their old ones.
+    names: Mapping[str, str]
+    evidence: Evidence
+
+
+class _Proposed(NamedTuple):
+    """One rename that one memory waits for."""
+
+    old: str
+    new: str
+    why: str
+    memory: str
+
+
+def _waiting(call: Call, ask: AcceptRenames | None = None) -> Iterator[_Waiting]:
+    """The stale memories that the caller sees and that name, or are about a model with, a column that was renamed."""
+    only = None if ask is None or not ask.entities else set(ask.entities)
+    pasts = Pasts(call.store, call.caller.tenant)
+    for evidence in gathered(call.store, call.caller.tenant, _stale(call), pasts):
+        with call.reading() as reading:
+            lookup = StoredCatalog(reading)
+            if ask is not None and ask.to is not None and not probe(ask.to, lookup):
+                raise invalid("to", f"{ask.to!r} is not in the catalog")
+            judged = list(evidence.judged(lookup))
+        for each in judged:
+            names = dict(_names(each.findings, None if ask is None else ask.to, only))
+            if each.is_marked and names:
+                yield _Waiting(each, names, evidence)
+
+
+def _stale(call: Call) -> list[Memory]:
+    found, mark = list[Memory](), None
+    while True:
+        with call.reading() as reading:
+            page, mark = reading.browse(
+                MemoryFilter(statuses=("stale",), limit=limits.BROWSE_LIMIT, after=mark)
+            )
+        found += (memory for memory in page if not is_global(memory.id))
+        if mark is None:
+            return found
+
+
+def _names(findings: Sequence[Finding], to: str | None, only: set[str] | None) -> Iterator[tuple[str, str]]:
+    for finding in findings:
+        for name in finding.lost:
+            old, renamed = f"{finding.record}.{name}", finding.renamed.get(name)
+            if (only is None or old in only) and (to or renamed):
+                yield old, to or f"{finding.record}.{renamed.to if renamed else ''}"
+
+
+def _proposed(waiting: Sequence[_Waiting] | Iterator[_Waiting]) -> Iterator[_Proposed]:
+    for each in waiting:
+        for finding in each.judged.findings:
+            for name in finding.lost:
+                old, renamed = f"{finding.record}.{name}", finding.renamed.get(name)
+                if old in each.names:
+                    why = renamed.why if renamed else "as told"
+                    yield _Proposed(old, each.names[old], why, each.judged.memory.id)
+
+
+def _grouped(proposed: Iterator[_Proposed]) -> tuple[Rename, ...]:
+    groups: dict[tuple[str, str], list[_Proposed]] = {}
+    for each in proposed:
+        groups.setdefault((each.old, each.new), []).append(each)
+    return tuple(
+        Rename(
+            entity=old,
+            to=new,
+            why=group[0].why,
+            memories=tuple(each.memory for each in group[:_MOST_NAMED]),
+            total=len(group),
+        )
+        for (old, new), group in sorted(groups.items())
+    )
+
+
+def _follow(call: Call, writing: Writing, waiting: _Waiting) -> None:
+    """Write a memory with the new names; it is active again if nothing else has changed under it."""
+    seen = waiting.judged.memory
+    memory = writing.reviewable(seen.id)
+    if memory.version != seen.version:
+        raise invalid("memory", "someone else has just changed it; accept again")
+    lookup = StoredCatalog(writing)
+    after = memory
+    then = waiting.evidence.then(memory, lookup)
+    for old, new in waiting.names.items():
+        after = rewritten_memory(after, old, new, then, lookup)
+    rest = [each for each in waiting.judged.findings if not _is_settled(each, waiting.names)]
+    after = replace(after, updated_at=max(call.now, memory.updated_at))
+    if rest:
+        after = replace(after, status_reason=reason_of(rest, waiting.evidence.pasts.since))
+    else:
+        after = replace(after, status="active", status_reason=None, verified_at=call.now)
+    writing.replace(memory, after, call.change(RENAME))
+
+
+def _follow_by_name(call: Call, writing: Writing, followed: Sequence[_Waiting]) -> None:
+    """Let events be about the new name: what happened stays as it was told, but it happened to the same column."""
+    names = {old: new for each in followed for old, new in each.names.items()}
+    for memory in writing.filed_under(list(map(reference_facet, names))):
+        if memory.status == "active" and memory.dimension == LASTING:
+            entities = tuple(dict.fromkeys(names.get(each, each) for each in memory.entities))
+            own = writing.reviewable(memory.id)
+            writing.replace(own, replace(own, entities=entities), call.change(RENAME))
+
+
+def _is_settled(finding: Finding, names: Mapping[str, str]) -> bool:
+    """Whether there is no more to a finding than columns that were renamed."""
+    return bool(finding.lost) and all(f"{finding.record}.{name}" in names for name in finding.lost)

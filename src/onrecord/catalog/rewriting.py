@@ -1,0 +1,160 @@
+"""HOW does a memory follow a column that was renamed? Its references and its example query get the new name.
+
+Of a query only those names are changed that mean the column, whatever else has the same name; the text around them
+stays as it was written.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from onrecord.catalog.extraction import entities_of_query
+from onrecord.catalog.formulas import names_in
+from onrecord.catalog.lookup import Lookup
+from onrecord.catalog.queries import is_over_models, read_query
+from onrecord.catalog.resolution import resolve_model, within
+from onrecord.catalog.sql_text import ParsedSql, entities_of_sql, parse_sql
+from onrecord.errors import Invalid, invalid
+from onrecord.model.memory import Memory
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr
+
+#: A query that names the column more often is not rewritten: each place is looked at by itself.
+_MOST_PLACES: Final = 100
+#: A name that no column has, to tell the places of one apart.
+_NO_NAME: Final = "onrecord_no_such_column"
+#: The quotes around a name in SQL, of whichever dialect.
+_QUOTES: Final = {'"': '"', "`": "`", "[": "]"}
+_PLAIN: Final = re.compile(r"[^\W\d]\w*")
+
+
+def rewritten_memory(memory: Memory, old: str, new: str, then: Lookup, now: Lookup) -> Memory:
+    """The memory with another name for a column. Invalid if its query cannot be rewritten so that it resolves."""
+    entities = tuple(dict.fromkeys(new if each == old else each for each in memory.entities))
+    edits = memory.edits
+    if edits and memory.changeset is None:
+        edits = tuple(replace(each, entity=new) if each.entity == old else each for each in edits)
+    query = memory.query
+    if isinstance(query, str):
+        query = _rewritten_sql(query, old, new, then, now)
+    elif is_over_models(query):
+        query = _rewritten_query(query, old, new, now, entities)
+    return replace(memory, entities=entities, edits=edits, query=query)
+
+
+def _last(canonical: str) -> str:
+    return canonical.split(".", 2)[2]
+
+
+def _rewritten_query(
+    query: Mapping[str, Any], old: str, new: str, now: Lookup, entities: tuple[str, ...]
+) -> Mapping[str, Any]:
+    read = read_query(query)
+    if not isinstance(read.source_model, str):
+        raise invalid("query", "it defines or extends its model itself; revise it by hand")
+    model = resolve_model(read.source_model, now)
+    own = frozenset(measure.name for measure in read.measures if measure.name)
+
+    def renamed(name: str) -> str:
+        """A path in the query with the new name, if that leads from the model to the column."""
+        path = name.removeprefix(f"{model.name}.")
+        is_called = path == _last(old) or path.endswith("." + _last(old))
+        to = path.removesuffix(_last(old)) + _last(new)
+        return to if is_called and name not in own and within(model, to, now) == new else name
+
+    changed = _in_query(query, renamed)
+    entities_of_query(read_query(changed), now, known=entities)
+    return changed
+
+
+def _in_query(query: Mapping[str, Any], renamed: Callable[[str], str]) -> dict[str, Any]:
+    def text(value: str) -> str:
+        spans = [(start, end, renamed(name)) for name, start, end in names_in(value)]
+        return _replaced(value, [span for span in spans if span[2] != value[span[0] : span[1]]])
+
+    def dimension(value: Any) -> Any:
+        if isinstance(value, str):
+            return renamed(value)
+        path = f"{value['model']}.{value['name']}" if value.get("model") else value["name"]
+        told = renamed(path)
+        return value if told == path else {**value, "name": told.rpartition(".")[2]}
+
+    def measure(value: Any) -> Any:
+        return text(value) if isinstance(value, str) else {**value, "formula": text(value["formula"])}
+
+    def time(value: Any) -> Any:
+        return {**value, "dimension": dimension(value["dimension"])}
+
+    def order(value: Any) -> Any:
+        column = value["column"]
+        return {**value, "column": text(column) if isinstance(column, str) else dimension(column)}
+
+    each: dict[str, Callable[[Any], Any]] = {
+        "dimensions": dimension,
+        "measures": measure,
+        "time_dimensions": time,
+        "filters": text,
+        "order": order,
+    }
+    changed = {name: list(map(each[name], value)) if name in each else value for name, value in query.items()}
+    if isinstance(main := changed.get("main_time_dimension"), str):
+        changed["main_time_dimension"] = renamed(main)
+    return changed
+
+
+def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+    for start, end, to in sorted(spans, reverse=True):
+        text = text[:start] + to + text[end:]
+    return text
+
+
+def _rewritten_sql(sql: str, old: str, new: str, then: Lookup, now: Lookup) -> str:
+    parsed = parse_sql(sql)
+    led = entities_of_sql(parsed, then).canonicals
+    if old not in led:
+        return sql
+    places = [node for node in _identifiers(parsed) if node.name.lower() == _last(old).lower()]
+    if len(places) > _MOST_PLACES:
+        raise invalid("query", f"it names {old} too often to be rewritten; revise it by hand")
+    meant = [node for node in places if _is_meant(node, places, parsed, old, then)]
+    ends = [(node.meta["start"], node.meta["end"] + 1) for node in meant]
+    spans = [(start, end, _spelled(sql[start:end], _last(new))) for start, end in ends]
+    changed = _replaced(sql, spans)
+    leads = entities_of_sql(changed, now).canonicals
+    if old in leads or {new if each == old else each for each in led} - set(leads):
+        raise invalid("query", f"it could not be rewritten so that it leads to {new}; revise it by hand")
+    return changed
+
+
+def _identifiers(parsed: ParsedSql) -> Iterator["Expr"]:
+    """The names of columns in SQL whose place in the text is known."""
+    for statement in parsed.statements:
+        for node in statement.walk():
+            if node.key == "identifier" and "start" in node.meta:
+                yield node
+
+
+def _is_meant(node: "Expr", places: list["Expr"], parsed: ParsedSql, old: str, then: Lookup) -> bool:
+    """Whether this very name means the column: all others of its name are taken away for a look."""
+    others = [each for each in places if each is not node]
+    spelled = [each.this for each in others]
+    for each in others:
+        each.set("this", _NO_NAME)
+    try:
+        return old in entities_of_sql(parsed, then).canonicals
+    finally:
+        for each, name in zip(others, spelled, strict=True):
+            each.set("this", name)
+
+
+def _spelled(old: str, name: str) -> str:
+    """A name as it stands in SQL, in quotes if the old one was, or if it needs them."""
+    opening = old[0] if old[0] in _QUOTES else "" if _PLAIN.fullmatch(name) else '"'
+    closing = _QUOTES.get(opening, "")
+    return opening + name.replace(closing, closing * 2) + closing if closing else name
+
+
+def why_not(problem: Invalid) -> str:
+    return "; ".join(fault.message for fault in problem.faults)

@@ -1,0 +1,128 @@
+"""IS the same kept once? Near-identical captures converge, by the built-in embedder, and the chain can be followed."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from mcp import Client
+
+from onrecord import Caller, OnRecord, connect
+from onrecord.model.limits import PERMISSIONS
+from onrecord.surfaces.mcp.faces import chosen
+from onrecord.surfaces.mcp.server import ToolRequest, build_server
+from tests.surfaces.test_mcp import Agent, introduce
+
+from .data_platform_people import (
+    ANN,
+    BOB,
+    CHIEF,
+    apply_knowledge,
+    capture,
+    error,
+    ids,
+    listed,
+    recall,
+    remember,
+    urn,
+)
+
+__all__ = ["introduce"]
+
+THRICE = (
+    "The orders table holds amounts net of refunds.",
+    "The orders table holds the amounts net of refunds.",
+    "Orders table holds amounts, net of refunds.",
+)
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[OnRecord]:
+    with connect(":memory:") as door:
+        yield door
+
+
+@pytest.fixture
+def someone(store: OnRecord, introduce: Callable[[Client], Agent]) -> Any:
+    """Whoever is named, in a tenant of this test's own."""
+    tenant = uuid4().hex
+
+    def connected(user: str = ANN, **who: Any) -> Agent:
+        caller = Caller(**{"tenant": tenant, "user": user, "actor": "agent"} | who)
+        visit = ToolRequest(store.as_caller(caller), chosen(["data_platform"]))
+        return introduce(Client(build_server(lambda context: visit)))
+
+    return connected
+
+
+def all_of(someone: Agent) -> dict[str, list[dict[str, Any]]]:
+    return {status: listed(someone, filter_status=status) for status in ("active", "superseded")}
+
+
+def test_three_near_identical_insights_converge_to_one(someone: Any) -> None:
+    ann = someone()
+    made = [capture(ann, text, entity_urns=[urn("orders")]) for text in THRICE]
+    kept = all_of(ann)
+    assert ids(kept["active"]) == made[2:]
+    assert ids(kept["superseded"]) == made[1::-1]
+    assert [each["metadata"]["superseded_by"] for each in kept["superseded"]] == made[:0:-1]
+    assert kept["active"][0]["metadata"]["supersedes"] == [made[1]], "never what was superseded before"
+    chief = someone(CHIEF, permissions=frozenset(PERMISSIONS), actor="person")
+    assert apply_knowledge(chief, "bulk_review")["total_pending"] == 1
+    apply_knowledge(chief, "approve", insight_ids=made[2:])
+    apply_knowledge(chief, "reject", insight_ids=made[2:])
+    assert apply_knowledge(chief, "bulk_review")["total_pending"] == 0, "the others do not come back"
+
+
+def test_three_near_identical_memories_converge_to_one_and_recall_shows_the_chain(someone: Any) -> None:
+    ann = someone()
+    told = [ann.did("memory_manage", command="remember", content=text) for text in THRICE]
+    made = [each["id"] for each in told]
+    assert ["superseded_ids" in each for each in told] == [False, True, True]
+    assert told[2]["superseded_ids"] == [made[1]]
+    [hit] = recall(ann, "amounts net of refunds")["memories"]
+    assert (hit["Record"]["id"], hit["Record"]["metadata"]) == (made[2], {"supersedes": [made[1]]})
+    refused = error(ann, command="update", id=made[0], content="The amounts are gross of refunds.")
+    assert refused == f"memory {made[0]} is superseded by {made[1]}: update {made[1]} instead"
+
+
+def test_what_is_only_similar_is_only_suggested(someone: Any) -> None:
+    ann = someone()
+    first = remember(ann, "The sales table is refreshed every night at two.")
+    told = ann.did(
+        "memory_manage", command="remember", content="Every night at two o'clock new sales data is loaded."
+    )
+    assert "superseded_ids" not in told
+    assert [each["id"] for each in told["similar"]] == [first]
+    assert 0.6 < told["similar"][0]["similarity"] < 0.95
+    assert len(listed(ann)) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "more"),
+    [
+        (THRICE[0], THRICE[1], {"entity_urns": [urn("returns")]}),
+        ("Stores 9001-9099 are for training.", "Stores 8001-8099 are for training.", {}),
+        ("The sales_daily table refreshes at two.", "The sales_weekly table refreshes at two.", {}),
+        ("Refunds are included in the amount.", "Refunds are not included in the amount.", {}),
+    ],
+)
+def test_another_entity_number_name_or_the_opposite_is_never_superseded(
+    someone: Any, one: str, other: str, more: dict[str, Any]
+) -> None:
+    ann = someone()
+    remember(ann, one, entity_urns=[urn("orders")])
+    remember(ann, other, **{"entity_urns": [urn("orders")]} | more)
+    assert len(listed(ann)) == 2
+
+
+def test_what_someone_else_said_or_a_person_approved_stays(someone: Any) -> None:
+    ann, bob = someone(), someone(BOB)
+    remember(ann, THRICE[0])
+    remember(bob, THRICE[1])
+    assert len(listed(ann)) == 2
+    chief = someone(CHIEF, permissions=frozenset(PERMISSIONS), actor="person")
+    id = capture(ann, "Weekly figures are taken on Sunday evenings.")
+    apply_knowledge(chief, "approve", insight_ids=[id])
+    again = capture(ann, "The weekly figures are taken on Sunday evenings.")
+    assert {id, again} <= set(ids(listed(ann)))
