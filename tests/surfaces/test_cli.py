@@ -48,6 +48,8 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "inspect": (["orders"], "markdown"),
     "drop-entity": (["shop.orders"], "stripped"),
     "prioritise": ([], "datasources"),
+    "judge": (["proposal"], "verdict"),
+    "extract": (["I live in Lisbon.", "--scope", "tenant"], "facts"),
     "approve": (["1"], "changed"),
     "reject": (["proposal"], "changed"),
     "plan": (["orders"], "changes"),
