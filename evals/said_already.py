@@ -7,6 +7,7 @@ label: `same` (another spelling), `paraphrase`, `number`, `entity` or `opposite`
 How honest is it? All pairs were written and labelled before there was a rule. Of each label every other pair, the first,
 the third and so on, is for calibration: the two thresholds and the lists of `text/wording.py` were chosen by looking at
 those alone. The others are held out, and were only counted. Both halves are by one author, and some texts occur in both.
+`said_already_blind.tsv` is by another author, who had not seen the rule: other domains, and as many traps as came to mind.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from onrecord.providers.embedding import Embedder, likeness_of
 from onrecord.remember.alike import LISTED_FROM, is_same_text
 
 PAIRS = Path(__file__).with_suffix(".tsv")
+BLIND = PAIRS.with_name("said_already_blind.tsv")
 #: Pairs that say the same; only here is superseding right.
 SAME = frozenset({"same", "paraphrase"})
 #: Pairs with nothing to tell.
@@ -44,15 +46,18 @@ class Judged(NamedTuple):
     superseded: bool
 
 
-def halves() -> dict[str, list[Pair]]:
-    """The pairs for calibration and those held out."""
-    found: dict[str, list[Pair]] = {"calibration": [], "held-out": []}
+def parts() -> dict[str, list[Pair]]:
+    """The pairs for calibration, those held out, and those of another author."""
+    found: dict[str, list[Pair]] = {"calibration": [], "held-out": [], "blind": _read(BLIND)}
     counts: dict[str, int] = defaultdict(int)
-    for line in PAIRS.read_text("utf-8").splitlines():
-        pair = Pair(*line.split("\t"))
+    for pair in _read(PAIRS):
         counts[pair.label] += 1
         found["calibration" if counts[pair.label] % 2 else "held-out"].append(pair)
     return found
+
+
+def _read(path: Path) -> list[Pair]:
+    return [Pair(*line.split("\t")) for line in path.read_text("utf-8").splitlines()]
 
 
 def judge(pairs: Sequence[Pair], embedder: Embedder) -> Iterator[Judged]:
@@ -95,7 +100,7 @@ def counted(judged: Sequence[Judged]) -> dict[str, object]:
 
 def measure(embedder: Embedder | None = None) -> dict[str, dict[str, object]]:
     model = embedder or E5()
-    return {name: counted(list(judge(pairs, model))) for name, pairs in halves().items()}
+    return {name: counted(list(judge(pairs, model))) for name, pairs in parts().items()}
 
 
 def show(report: dict[str, dict[str, object]]) -> None:

@@ -12,6 +12,7 @@ from onrecord.config import Config, load, read_choice, read_duration, read_numbe
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
+from onrecord.model.service_address import ServiceAddress, read_address
 from onrecord.operation import Progress, StorePolicy, Watch
 from onrecord.providers.advising import NO_ADVISORS, Advisor
 from onrecord.providers.embedding import Embedder
@@ -66,7 +67,7 @@ def connect(
         progress=progress,
         embedders=embedders,
         turns=_turns(config),
-        policy=StorePolicy(audit_kept=_audit_kept(config), watch=_watch(config)),
+        policy=StorePolicy(audit_kept=_audit_kept(config), watch=_watch(config), datahub=_datahub(config)),
     )
     door.advisor = advisor(store)
     return door
@@ -183,12 +184,21 @@ def policy_of(config: Config) -> StorePolicy:
         audit_kept=_audit_kept(config),
         gives_global=False,
         watch=_watch(config),
+        datahub=_datahub(config),
     )
 
 
 def _audit_kept(config: Config) -> timedelta | None:
     days = config.audit_days and read_number("audit_days", config.audit_days, 1, 100_000)
     return timedelta(days=days) if days else None
+
+
+def _datahub(config: Config) -> ServiceAddress | None:
+    if config.datahub_url is None:
+        return None
+    # Whoever applies a changeset is taken to be gone after a minute: two tries take less.
+    seconds = read_number("datahub_timeout", config.datahub_timeout, 1, 25)
+    return read_address("datahub_url", config.datahub_url, config.datahub_token, seconds)
 
 
 def _watch(config: Config) -> Watch | None:

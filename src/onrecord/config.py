@@ -20,7 +20,7 @@ from onrecord.model.shapes import Object, checked_field, faults_at
 
 _APP: Final = "onrecord"
 # Settings are printed and pasted into reports; the password of a DSN is not.
-_SECRET: Final = ("embedder_key", "operator_key", "advisor_key")
+_SECRET: Final = ("embedder_key", "operator_key", "datahub_token", "advisor_key")
 _PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]password=)[^&]*")
 
 #: Settings that must not be empty: they say which store, which caller and who may come in. An empty value most likely comes
@@ -29,6 +29,7 @@ NEVER_EMPTY: Final = frozenset(
     {
         *("db", "tenant", "user", "embedder_key", "operator_key", "oidc_issuer", "oidc_audience", "grants"),
         *("advisor_key", "advisor_key_file"),
+        *("datahub_url", "datahub_token"),
     }
 )
 #: How many seconds the units of a time span have.
@@ -110,6 +111,11 @@ class Config:
     sources: str | None = _setting(
         "The sources that may be ingested over the network and over MCP, separated by commas."
     )
+    datahub_url: str | None = _setting(
+        "Where DataHub is: `ingest datahub` reads it, and what is approved of its datasets is written there."
+    )
+    datahub_token: str | None = _setting("The access token for it.")
+    datahub_timeout: str = _setting("How many seconds to wait for one answer of it, at most 25.", "20")
     watch: str = _setting(
         "Whether workers look if what memories are about has changed, and mark them stale: yes or no.", "no"
     )

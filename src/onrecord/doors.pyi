@@ -337,7 +337,7 @@ class Door:
         sample_values: int = ...,
         dry_run: bool = ...,
     ) -> Ingested:
-        """Read what there is into the catalog: from model files, a store of models, a live database, or the files that"""
+        """Read what there is into the catalog: from model files, a store of models, a live database, the files that dbt"""
         ...
     def search(
         self,
@@ -1120,7 +1120,7 @@ class AsyncDoor:
         sample_values: int = ...,
         dry_run: bool = ...,
     ) -> Ingested:
-        """Read what there is into the catalog: from model files, a store of models, a live database, or the files that"""
+        """Read what there is into the catalog: from model files, a store of models, a live database, the files that dbt"""
         ...
     async def search(
         self,

@@ -109,3 +109,7 @@ class IdentityUnavailable(StoreUnavailable):
 
 class ProviderError(OnRecordError):
     """A model or another optional helper failed; the answer goes on without it."""
+
+
+class CatalogUnavailable(ProviderError):
+    """Another system's catalog did not answer as it should. What it did not say is taken neither for yes nor for no."""

@@ -21,6 +21,7 @@ from onrecord.model.limits import SAVES_PER_RUN, Permission
 from onrecord.model.memory import Change
 from onrecord.model.near_names import unknown_names
 from onrecord.model.request import Request, checked, request_fields
+from onrecord.model.service_address import ServiceAddress
 from onrecord.model.unset import Unset
 from onrecord.providers.advising import Advisor, Asker
 from onrecord.providers.embedding import Embedders
@@ -46,7 +47,8 @@ class Watch(NamedTuple):
 class StorePolicy:
     """What the operator of the store allows: which sources callers may ingest (None for any), how many saves an
     unattended run may make, how long audit entries are kept (None for ever), whether an API key may be granted the
-    permission to change global memories, and whether what memories are about is watched.
+    permission to change global memories, whether what memories are about is watched, and where the DataHub is that is
+    read and written, if there is one.
     """
 
     sources: Sequence[str] | None = None
@@ -54,6 +56,7 @@ class StorePolicy:
     audit_kept: timedelta | None = None
     gives_global: bool = True
     watch: Watch | None = None
+    datahub: ServiceAddress | None = None
 
 
 class DoneBefore(Exception):

@@ -15,9 +15,11 @@ from mcp import Client
 from sqlalchemy import select
 
 from onrecord import OnRecord, connect
+from onrecord.operation import StorePolicy
 from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.tables import idempotency, metadata
 from onrecord.testing.builders import administrator, person
+from onrecord.testing.changesets import write_source
 
 from ..surfaces.conftest import Served, Shell, served, server, shell
 from ..surfaces.test_mcp import Agent, introduce
@@ -192,7 +194,7 @@ def test_a_save_that_was_forgotten_is_not_done_again_and_says_so(serving: Served
     first = serving.client.delete(f"/v1/memories/{WORD}", **gone)
     again = serving.client.post("/v1/memories", **ask)
     assert again.status_code == 404
-    assert "forgotten" in again.json()["detail"]
+    assert "erased" in again.json()["detail"]
     assert serving.client.get("/v1/memories").json()["memories"] == []
     # Who asks again to forget it has told its id, and gets the answer with it.
     second = serving.client.delete(f"/v1/memories/{WORD}", **gone)
@@ -236,13 +238,50 @@ def test_no_kept_answer_speaks_of_what_was_forgotten(serving: Served) -> None:
         send(ann, "DELETE", f"/v1/memories/{WORD}")
         assert send(ann, "POST", "/v1/memories", {"content": "Another.", "id": "other", "scope": "tenant"})
         assert WORD not in kept(serving.parts.door)
-    with serving.parts.door._store._backend.reading() as connection:  # type: ignore[attr-defined]
-        holding = [
+    assert holding(serving.parts.door) == []
+
+
+def holding(door: OnRecord) -> list[str]:
+    """The tables in which the word stands."""
+    with door._store._backend.reading() as connection:  # type: ignore[attr-defined]
+        return [
             table.name
             for table in metadata.tables.values()
             if WORD in repr(connection.execute(select(table)).all())
         ]
-    assert holding == []
+
+
+def test_nothing_of_what_was_promoted_and_taken_back_is_left(serving: Served, tmp_path: Path) -> None:
+    """Neither in changesets, nor in the catalog's past, nor in kept answers of those who applied it and took it back."""
+    here = serving.parts.door
+    here.as_caller(here.caller, StorePolicy()).ingest(write_source(tmp_path))
+    key = serving.make_key(
+        user="ann", actor="person", permissions=["memory.read", "memory.manage", "memory.review"]
+    )
+    edits = [
+        {"entity": "shop.orders.amount", "field": "description", "value": f"A {WORD}."},
+        {"entity": "shop.orders", "field": "links", "key": f"https://{WORD}.example", "value": "See there"},
+    ]
+    with serving.connect(key) as ann:
+
+        def send(method: str, path: str, **body: Any) -> Any:
+            came = ann.request(
+                method, path, json=body or None, headers={"Idempotency-Key": f"{method} {path}"}
+            )
+            assert came.status_code in (200, 201), came.text
+            return came.json()
+
+        id = send("POST", "/v1/memories", content=f"The {WORD} said so.", edits=edits)["memory"]["id"]
+        send("POST", f"/v1/memories/{id}/approve")
+        done = send("POST", "/v1/changesets", entity="shop.orders")["changeset"]
+        again = send("POST", "/v1/changesets", entity="shop.orders")
+        assert again["changeset"] == done
+        refused = ann.request("DELETE", f"/v1/memories/{id}")
+        assert (refused.status_code, "Roll changeset 1 back" in refused.json()["detail"]) == (409, True)
+        send("POST", "/v1/changesets/1/roll-back", reason="wrong")
+        assert "changesets" in holding(serving.parts.door)
+        send("DELETE", f"/v1/memories/{id}")
+    assert holding(serving.parts.door) == []
 
 
 def test_each_process_drops_the_turns_of_a_conversation_that_another_has_deleted(db: str) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
+from tests.catalog.datahub_server import Datahub, dataset_urn
+
 NOTE: Final = "too slow"
 REPLACEMENT: Final = "shop.orders_v2"
 
@@ -37,6 +39,12 @@ class Adapter(Protocol):
 
     def write(self, schema: Schema) -> str:
         """Where the source is that says so, for `ingest` and `impact`."""
+
+    def fail(self) -> None:
+        """From now on it cannot be read."""
+
+    def mend(self) -> None:
+        """It can be read again."""
 
 
 def table(columns: str, **more: Any) -> Table:
@@ -139,11 +147,22 @@ def unsaid(change: str, adapter: Adapter) -> bool:
     )
 
 
-@dataclass
-class ModelFiles:
+class _InFiles:
+    """A source that cannot be read while it is away."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def fail(self) -> None:
+        self.folder.rename(self.folder.with_name("away"))
+
+    def mend(self) -> None:
+        self.folder.with_name("away").rename(self.folder)
+
+
+class ModelFiles(_InFiles):
     """A folder of YAML models."""
 
-    folder: Path
     deprecates = describes = True
 
     def write(self, schema: Schema) -> str:
@@ -171,11 +190,9 @@ def _meta(told: Table) -> dict[str, Any]:
     return {"deprecated": True, "deprecation_note": NOTE, "replaced_by": REPLACEMENT}
 
 
-@dataclass
-class DbtManifest:
+class DbtManifest(_InFiles):
     """A manifest.json and the catalog.json beside it, as dbt writes them."""
 
-    folder: Path
     deprecates = describes = True
 
     def write(self, schema: Schema) -> str:
@@ -213,11 +230,9 @@ def _dbt_listing(name: str, told: Table) -> dict[str, Any]:
     return {"metadata": {"type": "BASE TABLE", "name": name}, "columns": columns, "stats": {}}
 
 
-@dataclass
-class LiveDatabase:
+class LiveDatabase(_InFiles):
     """A SQLite database."""
 
-    folder: Path
     deprecates = describes = False
 
     def write(self, schema: Schema) -> str:
@@ -231,6 +246,33 @@ class LiveDatabase:
         return str(path)
 
 
+class DatahubDatasets:
+    """A DataHub with a platform that is called shop."""
+
+    deprecates = describes = True
+
+    def __init__(self, hub: Datahub) -> None:
+        self._hub = hub
+
+    def write(self, schema: Schema) -> str:
+        self._hub.state.datasets.clear()
+        for name, told in schema.items():
+            fields = {
+                each.name: {"type": each.type, "description": each.description} for each in told.columns
+            }
+            replacement = dataset_urn(REPLACEMENT.removeprefix("shop."), "shop")
+            deprecation = {"note": NOTE, "replacement": replacement} if told.deprecated else None
+            self._hub.add(name, "shop", fields=fields, description=told.description, deprecation=deprecation)
+        return "datahub"
+
+    def fail(self) -> None:
+        self._hub.fail(500, times=100_000)
+
+    def mend(self) -> None:
+        self._hub.calm()
+
+
+#: Those that need nothing but a folder.
 ADAPTERS: Final[Mapping[str, Callable[[Path], Adapter]]] = {
     "model files": ModelFiles,
     "dbt": DbtManifest,

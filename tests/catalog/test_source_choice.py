@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onrecord.catalog.naming import legal_name, legal_names, why_no_name
 from onrecord.catalog.sources import open_source
-from onrecord.catalog.sources.naming import legal_name, legal_names, why_no_name
 from onrecord.errors import Invalid
 
 MANIFEST = {

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord import yaml_reader
+from onrecord.catalog.naming import why_no_name
 from onrecord.catalog.sources import open_source
-from onrecord.catalog.sources.naming import why_no_name
 from onrecord.errors import Invalid
 from onrecord.model.catalog import Datasource, Join, Model, Part
 

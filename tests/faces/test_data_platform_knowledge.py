@@ -419,7 +419,9 @@ class TestApply:
         self, ann: Agent, chief: Agent, catalog: OnRecord
     ) -> None:
         given = {"action": "apply", "entity_urn": urn("nowhere"), "changes": [TAG], "confirm": True}
-        assert "nowhere" in error(chief, "apply_knowledge", **given)
+        told = error(chief, "apply_knowledge", **given)
+        assert "nowhere" in told
+        assert "onrecord ingest" in told
         column = DESCRIBE | {"target": "column:colour"}
         told = error(chief, "apply_knowledge", **given | {"entity_urn": ORDERS, "changes": [column]})
         assert "colour" in told

@@ -31,8 +31,8 @@ __all__ = ["introduce"]
 
 THRICE = (
     "The orders table holds amounts net of refunds.",
-    "The orders table holds the amounts net of refunds.",
-    "Orders table holds amounts, net of refunds.",
+    "Please note that the orders table holds amounts net of refunds!",
+    "Orders table holds amounts net of refunds",
 )
 
 
@@ -102,6 +102,7 @@ def test_what_is_only_similar_is_only_suggested(someone: Any) -> None:
     ("one", "other", "more"),
     [
         (THRICE[0], THRICE[1], {"entity_urns": [urn("returns")]}),
+        (THRICE[0], "The orders table holds the amounts net of all refunds.", {}),
         ("Stores 9001-9099 are for training.", "Stores 8001-8099 are for training.", {}),
         ("The sales_daily table refreshes at two.", "The sales_weekly table refreshes at two.", {}),
         ("Refunds are included in the amount.", "Refunds are not included in the amount.", {}),

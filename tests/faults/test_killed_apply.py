@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from onrecord import OnRecord, connect
-from onrecord.review.settling import LEFT_AFTER, settle_changesets
+from onrecord.review.settling import LEFT_AFTER, settle_all
 from onrecord.testing.changesets import ENTITY, approved, described, shown, write_source
 
 _ROWS = "onrecord.store.records.changesets:ChangesetRows"
@@ -55,7 +55,7 @@ def shop(shared_db: str, tmp_path: Path) -> Any:
 
 def settled(door: OnRecord) -> None:
     """A worker comes by, long after the process is gone."""
-    settle_changesets(door._store, datetime.now(UTC) + 2 * LEFT_AFTER)
+    settle_all(door._store, datetime.now(UTC) + 2 * LEFT_AFTER)
     assert door.changesets(states=["applying", "taking_back", "rolling_back"]).total == 0
     assert door.doctor().problems == ()
 

@@ -36,8 +36,9 @@ OF_THE_STORE = {"tenants", "store_facts", "onrecord_version"}
 ACROSS_TENANTS = {("jobs", "jobs_due"): "due_at", ("api_keys", "api_keys_key"): "hash"}
 
 
-@pytest.fixture(autouse=True)
-def _by_the_steps_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def by_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new store is made by the steps themselves, as an older one always is."""
     monkeypatch.setattr(migrations, "_upgrade", REPEATING.upgrade)
 
 
@@ -72,6 +73,7 @@ def test_processes_that_open_a_new_store_at_once_all_find_one_schema(
         assert (examined.problems, examined.memories) == ((), processes)
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_the_tables_equal_the_sum_of_migrations(shared_db: str, engine: sa.Engine) -> None:
     connect(shared_db).close()
     with engine.connect() as connection:
@@ -86,6 +88,7 @@ def test_the_tables_equal_the_sum_of_migrations(shared_db: str, engine: sa.Engin
         assert compare_metadata(context, metadata) == []
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_keys_indexes_and_storage_are_those_that_the_tables_declare(
     shared_db: str, engine: sa.Engine
 ) -> None:
@@ -101,6 +104,7 @@ def test_keys_indexes_and_storage_are_those_that_the_tables_declare(
     assert migrated == declared
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_a_store_that_the_tests_make_quickly_is_made_like_any_other(
     shared_db: str, engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +259,7 @@ def _damage(db: str, kind: str, id: str) -> None:
     engine.dispose()
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_an_old_store_has_the_tables_of_a_new_one(
     former: Callable[[str], str], kind: str, shared_db: str, engine: sa.Engine
 ) -> None:
@@ -488,6 +493,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_where_vectors_cannot_be_kept_is_said_with_what_to_do(
     postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -499,6 +505,7 @@ def test_where_vectors_cannot_be_kept_is_said_with_what_to_do(
         assert connection.execute("SELECT to_regclass('memories')").fetchone() == (None,)
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_a_connection_that_does_not_look_where_pgvector_lies_is_told(postgres_dsn: str) -> None:
     with pytest.raises(StoreUnavailable, match=r"lies in the schema public.*search_path"):
         connect(postgres_dsn.replace("%2Cpublic", ""))
@@ -574,6 +581,7 @@ def test_a_newer_store_is_refused_at_once_though_another_process_writes_to_it(tm
             connect(db)
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_a_store_is_not_built_over_tables_of_another_program(shared_db: str, engine: sa.Engine) -> None:
     with engine.begin() as connection:
         connection.execute(sa.text("CREATE TABLE memories (note TEXT)"))

@@ -175,9 +175,11 @@ def die_when(
     db: str,
     act: str,
     given: dict[str, Any],
+    settings: dict[str, str] | None = None,
     **when: Any,
 ) -> None:
     """Do one thing, and die just before or just after the nth call of something: where it is, and its name."""
+    os.environ.update(settings or {})
     with connect(db, caller=ANN) as memory:
         _die_at(**when)
         getattr(memory, act)(**given)

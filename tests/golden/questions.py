@@ -307,4 +307,4 @@ GROUPS: dict[str, tuple[Asked, ...]] = {
     "by_words": _BY_WORDS,
 }
 #: What is also asked of a store of YAML files.
-FEW = ("words", "past", "by_words")
+FEW = ("past", "by_words")

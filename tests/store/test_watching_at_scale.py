@@ -83,13 +83,13 @@ def look(tmp_path: Path, clock: Clock, memories: int) -> tuple[int, int]:
         clock.tick(hours=2)
         door.ingest(source.write(schema(changed=True)))
         with counted() as statements:
-            watch(door._store, door._embedders, door._terms, clock.now)
+            watch(door._store, door._embedders, door._policy, clock.now)
         marked = door.tally("status", statuses=["stale"]).groups[0].memories
         # It looks a little further back than it last did; after that nothing has changed.
         for _ in range(2):
             clock.tick(hours=2)
             with counted() as idle:
-                watch(door._store, door._embedders, door._terms, clock.now)
+                watch(door._store, door._embedders, door._policy, clock.now)
         assert len(idle) < 20, idle
         return len(statements), marked
 

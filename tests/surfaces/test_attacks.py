@@ -42,7 +42,7 @@ TOLD = {
     "slayer": "a8c01c9eed5dca27",
     "datamind": "c7ee1f6e6970e1c5",
     "checkstack": "e510222363ab21fb",
-    "data_platform": "c0990d8330fd5ace",
+    "data_platform": "24e018a6354814e8",
     "prompts": "3176fd4a243fc46c",
 }
 THAT_RUN = {

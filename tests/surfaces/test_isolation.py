@@ -60,6 +60,8 @@ FEW = ["an admin of another tenant", "another user"]
 ABROAD = [name for name, each in STRANGERS.items() if each.caller.tenant != HOME]
 #: A word in the names of what the owner's tenant has beside memories, and one in its texts that nobody asks for.
 BESIDE, SECRET = "zqbeside", "zqsecret"
+#: What the owner proposes for the catalog.
+INSIGHT = f"{BESIDE}.insight"
 #: What names something that everyone in the tenant shares: only those outside of it are strangers to that.
 OF_THE_TENANT = frozenset({"beside", "file", "key", "tenant"})
 OF_A_MEMORY = frozenset({"id", "other", "edge", "code"})
@@ -86,6 +88,7 @@ NUMBERED = frozenset(
         "datamind memory_save",
         "checkstack ai.saveMemory",
         "data_platform memory_manage",
+        "data_platform capture_insight",
         "write_artifact",
         "remember",
         "create_key",
@@ -126,6 +129,34 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
     "GET /api/v1/portal/memory/records/search": [("/api/v1/portal/memory/records/search?q={code}", None)],
     "GET /api/v1/admin/embedding/status": [("/api/v1/admin/embedding/status", None)],
     "GET /api/v1/admin/index-jobs": [("/api/v1/admin/index-jobs", None)],
+    "GET /api/v1/admin/index-jobs/failures": [("/api/v1/admin/index-jobs/failures", None)],
+    "GET /api/v1/admin/index-jobs/jobs": [("/api/v1/admin/index-jobs/jobs", None)],
+    "POST /api/v1/admin/index-jobs/dismiss": [("/api/v1/admin/index-jobs/dismiss", {})],
+    "POST /api/v1/admin/index-jobs/reindex": [("/api/v1/admin/index-jobs/reindex", {})],
+    "GET /api/v1/admin/knowledge/insights": [
+        ("/api/v1/admin/knowledge/insights", None),
+        ("/api/v1/admin/knowledge/insights?entity_urn=thing:{code}&captured_by=ann", None),
+    ],
+    "GET /api/v1/admin/knowledge/insights/stats": [("/api/v1/admin/knowledge/insights/stats", None)],
+    "GET /api/v1/admin/knowledge/insights/{id}": [("/api/v1/admin/knowledge/insights/{id}", None)],
+    "PUT /api/v1/admin/knowledge/insights/{id}": [
+        ("/api/v1/admin/knowledge/insights/{id}", {"insight_text": "mine and nobody else's"})
+    ],
+    "PUT /api/v1/admin/knowledge/insights/{id}/status": [
+        ("/api/v1/admin/knowledge/insights/{id}/status", {"status": "approved"})
+    ],
+    "GET /api/v1/admin/knowledge/changesets": [
+        ("/api/v1/admin/knowledge/changesets?entity_urn=thing:{code}", None)
+    ],
+    "GET /api/v1/admin/knowledge/changesets/{id}": [("/api/v1/admin/knowledge/changesets/1", None)],
+    "POST /api/v1/admin/knowledge/changesets/{id}/rollback": [
+        ("/api/v1/admin/knowledge/changesets/1/rollback", {})
+    ],
+    "GET /api/v1/portal/knowledge/insights": [("/api/v1/portal/knowledge/insights", None)],
+    "GET /api/v1/portal/knowledge/insights/stats": [("/api/v1/portal/knowledge/insights/stats", None)],
+    "GET /api/v1/portal/knowledge/insights/search": [
+        ("/api/v1/portal/knowledge/insights/search?q={beside}", None)
+    ],
     "GET /v1/memory": [("/v1/memory", None)],
     "GET /v1/memory/entries": [
         ("/v1/memory/entries?q={code}", None),
@@ -260,6 +291,20 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
         {"command": "list", "limit": 100, "filter_status": "archived"},
         {"command": "review_stale"},
     ],
+    "data_platform capture_insight": [
+        {"category": "correction", "insight_text": "mine and mine alone", "entity_urns": ["memory:{id}"]},
+        {"category": "correction", "insight_text": "mine of {beside}", "entity_urns": ["{beside}.orders"]},
+    ],
+    "data_platform recall_insight": [{"query": "{beside}", "limit": 50}],
+    "data_platform apply_knowledge": [
+        {"action": "bulk_review"},
+        {"action": "review", "entity_urn": "thing:{code}"},
+        {"action": "synthesize", "entity_urn": "{beside}.orders", "insight_ids": ["{id}"]},
+        {"action": "approve", "insight_ids": ["{id}"]},
+        {"action": "reject", "insight_ids": ["{id}"]},
+        {"action": "rollback", "changeset_id": "1", "confirm": True},
+        {"action": "list_changesets", "entity_urn": "thing:{code}"},
+    ],
     "data_platform memory_recall": [
         {"query": "{code}", "limit": 50, "include_stale": True},
         {"query": "{code}", "strategy": "lexical"},
@@ -374,6 +419,8 @@ class House:
         for each in (agent, f"{SECRET}-agent", "shared"):
             owner.append_scratchpad(SECRET, agent=each)
         owner.set_agent(agent, decay=True)
+        edit = {"entity": f"{BESIDE}.orders.amount", "field": "description", "value": SECRET}
+        self.world.door(OWNER).remember(f"{SECRET} of {BESIDE}", id=INSIGHT, edits=[edit])
         key = owner.create_key(label=SECRET).key.id
         owner.revise(self.world.id("tenant", 1), artifact=files[-1].artifact.id)
         return {"beside": BESIDE, "file": files[-1].artifact.id, "key": key, "tenant": HOME}
@@ -420,7 +467,7 @@ class House:
 
     def sweep(self, *kept: str) -> None:
         """What strangers saved is gone before the next one asks."""
-        of_the_owner = {self.world.id(scope, number) for scope in SCOPES for number in (1, 2)}
+        of_the_owner = {self.world.id(scope, number) for scope in SCOPES for number in (1, 2)} | {INSIGHT}
         for tenant in {each.caller.tenant for each in STRANGERS.values()}:
             door = self.server.parts.door.as_caller(administrator(tenant=tenant))
             for memory in door.browse(limit=1_000, statuses=STATUSES).memories:

@@ -119,7 +119,10 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     "apply": [{"entity": "thing:{code}", "memories": ["{id}"]}],
     "roll_back": [{"id": "1"}],
     "changesets": [{}, {"entity": "thing:{code}"}],
-    "impact": [{"sql": "DROP TABLE orders"}],
+    "impact": [
+        {"sql": "DROP TABLE orders"},
+        {"sql": "ALTER TABLE orders DROP COLUMN amount", "datasource": "{beside}"},
+    ],
     "renames": [{}],
     "accept_renames": [{}, {"entities": ["thing:{code}"]}],
     "register_conversation": [{"id": "~ann/{beside}-talk", "agent": "{beside}-agent"}],
@@ -157,6 +160,8 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     "export": [{"path": "{beside}.jsonl"}],
     "import_": [{"path": "{beside}.jsonl"}],
     "backup": [{"path": "{beside}"}],
+    "dismiss_failures": [{}],
+    "reassign": [{"owner": "ann", "to": "bob", "dry_run": True}, {"owner": "ann", "to": "bob"}],
     "doctor": [{}],
     "reindex": [{}],
     "embed_missing": [{}],
@@ -230,6 +235,9 @@ ALIKE: Final = frozenset(
         "slayer models_summary",
         "datamind memory_list_profiles",
         # One's own alone.
+        "data_platform recall_insight",
+        "GET /api/v1/portal/knowledge/insights",
+        "GET /api/v1/portal/knowledge/insights/search",
         "GET /api/v1/portal/memory/records",
         "GET /api/v1/portal/memory/records/search",
     }

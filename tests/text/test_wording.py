@@ -1,10 +1,11 @@
 """DO two texts say the same in the same words? Whatever could be a fact tells them apart."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
-from evals.said_already import PAIRS
+from evals.said_already import BLIND, PAIRS
 from onrecord.text.wording import is_same_wording
 
 
@@ -14,7 +15,8 @@ from onrecord.text.wording import is_same_wording
         ("Revenue is net.", "the revenue is net"),
         ("Please note that revenue is net", "Revenue is net!"),
         ("Don't join on `user_id`.", "Do not join on user_id"),
-        ("It's safe, and we can't wait.", "it is safe and we cannot wait"),
+        ("It's safe, and we can't wait.", "it is safe, and we cannot wait"),
+        ("It reads 'NaN' then", 'It reads "NaN" then'),
         ("Stores 8001–8099 are outlets", "Stores 8001-8099 are outlets"),
         ("Do NOT run it", "do not run it"),
         ("売上は税込みです。", "売上は税込みです"),
@@ -47,6 +49,20 @@ def test_spelling_makes_no_difference(one: str, other: str) -> None:
         ("Use cents for orders, euros for refunds.", "For refunds use cents, for orders euros."),
         ("By night alerts go to ops, by day sales", "Alerts go to ops by day, sales by night"),
         ("The loss was (100) in March", "The loss was 100 in March"),
+        ("Rows where (a or b) and c are kept.", "Rows where a or (b and c) are kept."),
+        ("Anna, says Ben, owns the report.", "Anna says Ben owns the report."),
+        ("The clerk who is late pays the fee.", "The clerk, who is late, pays the fee."),
+        ("Anna is the owner of the dashboard.", "Anna is an owner of the dashboard."),
+        ("A number of stores report late.", "The number of stores report late."),
+        ("Two managers sign each contract.", "The two managers sign each contract."),
+        ("Store 5 sold the most shoes.", "Store 5 sold most shoes."),
+        ("Group a gets the discount.", "Group gets the discount."),
+        ("The room gets cold at night.", "The room is cold at night."),
+        ("Unknown is stored as 'null' there", "Unknown is stored as null there"),
+        ("Exports are (not) allowed.", "Exports are not allowed."),
+        ("NB: the sales tax is 15 %.", "The sales tax is 15 %."),
+        ("if paid:\n  ship\n  bill", "if paid:\n  ship\nbill"),
+        ("It comes to 4!", "It comes to 4"),
     ],
 )
 def test_what_could_be_a_fact_does(one: str, other: str) -> None:
@@ -54,16 +70,34 @@ def test_what_could_be_a_fact_does(one: str, other: str) -> None:
     assert not is_same_wording(other, one)
 
 
-def test_no_word_can_be_left_out_doubled_or_changed() -> None:
-    texts = {text for line in PAIRS.read_text("utf-8").splitlines() for text in line.split("\t")[1:]}
-    light = re.compile(r"\W*(?:the|an?|please|note|that|important:?)\W*", re.IGNORECASE)
+#: Words with which a text may begin without saying anything else.
+_OPENS = re.compile(r"\W*(?:the|please|note|that|important:?)\W*", re.IGNORECASE)
+
+
+def test_no_word_can_be_left_out_doubled_moved_or_changed_and_no_mark_put_in() -> None:
+    files = (PAIRS, BLIND)
+    texts = {
+        text
+        for file in files
+        for line in file.read_text("utf-8").splitlines()
+        for text in line.split("\t")[1:]
+    }
     for text in texts:
         words = text.split()
-        for at, word in enumerate(words):
-            if light.fullmatch(word) or not any(map(str.isalnum, word)):
-                continue
-            for instead in ([], [word, word], ["xyzzy"], ["not", word]):
-                assert not is_same_wording(text, " ".join((*words[:at], *instead, *words[at + 1 :]))), (
-                    text,
-                    instead,
-                )
+        begins = next((at for at, word in enumerate(words) if not _OPENS.fullmatch(word)), 0)
+        for at in range(begins, len(words)):
+            if any(map(str.isalnum, words[at])):
+                for other in _mutated(words, at, at == begins):
+                    assert not is_same_wording(text, " ".join(other)), (text, other)
+
+
+def _mutated(words: list[str], at: int, is_first: bool) -> Iterator[list[str]]:
+    before, word, after = words[:at], words[at], words[at + 1 :]
+    for instead in ([], [word, word], ["xyzzy"], ["not", word], ["a", word], [f"({word})"]):
+        yield [*before, *instead, *after]
+    if not is_first:
+        yield [*before, "the", word, *after]
+    if after:
+        yield [*before, f"{word},", *after] if not word.endswith(",") else [*before, word.rstrip(","), *after]
+        if after[0] != word:
+            yield [*before, after[0], word, *after[1:]]

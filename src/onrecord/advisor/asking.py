@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from onrecord.advisor.tasks import Reply
 from onrecord.errors import ProviderError
-from onrecord.providers.scrubber import scrub
+from onrecord.providers.quoting import quoted
 from onrecord.providers.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _FIRST_WAIT_S: Final = 0.25
 #: A reply has some hundred tokens; nothing longer is read.
 ANSWER_BYTES: Final = 1024 * 1024
 _CLOSING_S: Final = 5.0
-_LONGEST_EXCUSE: Final = 200
 _NO_KEY: Final = "not-set"  # clients want one even where the service does not
 _TOOL: Final = "reply"
 _PACKAGES: Final[Mapping[Kind, str]] = {
@@ -208,8 +207,7 @@ class Models:
             return ""
         for key in self._access.keys.values():
             told = told.replace(key, "***")
-        words = " ".join(scrub(told).text.split())
-        return f": {words[:_LONGEST_EXCUSE]}{'…' if len(words) > _LONGEST_EXCUSE else ''}"
+        return f": {quoted(told, None)}"
 
 
 def _may_pass(problem: Exception) -> bool:

@@ -17,7 +17,7 @@ from onrecord.model.memory import Memory, Relation, Version
 from onrecord.model.wire import to_json
 
 
-class Importing(Protocol):
+class ImportDoor(Protocol):
     """A door that reads an export."""
 
     def import_(self, path: str, *, skip_conflicts: bool = False) -> Imported:
@@ -25,7 +25,7 @@ class Importing(Protocol):
 
 
 def take_in(
-    door: Importing,
+    door: ImportDoor,
     memories: Sequence[Memory],
     changesets: Sequence[Changeset] = (),
     relations: Sequence[Relation] = (),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
@@ -126,6 +126,13 @@ class _ImportCounts:
         return any((home, name) in self.left for name in names)
 
 
+def _end(call: Call) -> None:
+    call.note("import_")
+    if call.store.watched() is not None:
+        # What came may have changed before the watcher last looked: it looks at everything anew.
+        call.store.note_watched(datetime(1970, 1, 1, tzinfo=UTC))
+
+
 @operation("write", "memory.admin", "POST /import", begins=True)
 def import_(call: Call, ask: Import) -> Imported:
     """Import a file. If a line fails, what came before stays, and a repeated import continues from there.
@@ -153,10 +160,10 @@ def import_(call: Call, ask: Import) -> Imported:
     except BaseException:
         if tally.added:
             # Lines before the faulty one are imported.
-            call.note("import_")
+            _end(call)
         raise
     call.store.settle()
-    call.note("import_")
+    _end(call)
     return Imported(
         added=tally.added,
         unchanged=tally.unchanged,

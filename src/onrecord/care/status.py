@@ -16,7 +16,7 @@ from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
 from onrecord.providers.advising import AdvisorState
 from onrecord.store.ports.archive import Archive
-from onrecord.store.ports.jobs import EMBED, RECONCILE, STORE
+from onrecord.store.ports.jobs import EMBED, RECONCILE, STORE, WATCH
 from onrecord.store.ports.ledger import Spending
 
 #: A worker that has not looked for so long after its time does not run.
@@ -24,7 +24,10 @@ _OVERDUE: Final = timedelta(minutes=2)
 _TRIED_AGAIN: Final = "a worker tries again by itself; if the error stays, run `onrecord doctor`"
 _GIVEN_UP: Final = "given up; `onrecord embed-missing` tries again, and so does the next worker that starts"
 _EMBEDDER: Final = "a worker tries again by itself; see that the embedder can be reached (`onrecord config` shows its settings)"
-_CURES: Final = {EMBED: _EMBEDDER, RECONCILE: _EMBEDDER}
+_SOURCES: Final = (
+    "a worker tries again by itself; see that the sources can be read (`onrecord config` shows them)"
+)
+_CURES: Final = {EMBED: _EMBEDDER, RECONCILE: _EMBEDDER, WATCH: _SOURCES}
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def _changed(store: Store, tenant: str, since: datetime, now: datetime) -> Itera
         if len(page) < _READ_AT_ONCE:
             return
         assert page[-1].place is not None
-        after = page[-1].place.row
+        since, after = page[-1].place.recorded_at, page[-1].place.row
 
 
 def _becomes(each: Judged) -> dict[str, Any] | None:
@@ -147,7 +147,7 @@ def _read_sources(store: Store, embedders: Embedders, policy: StorePolicy, now: 
     paths: dict[str, str] = {}
     for path in policy.watch.sources:
         try:
-            paths[source_key(open_source(path))] = path
+            paths[source_key(open_source(path, datahub=policy.datahub))] = path
         except Exception as problem:
             yield str(problem)
     for tenant in _watched_tenants(store) if paths else ():
@@ -158,7 +158,7 @@ def _read_sources(store: Store, embedders: Embedders, policy: StorePolicy, now: 
                 continue
             options = {name: value for name, value in read_as.items() if name != "source"}
             try:
-                if taken_in(call, open_source(known, **options), read_as).plan.size:
+                if taken_in(call, open_source(known, datahub=policy.datahub, **options), read_as).plan.size:
                     call.note("ingest", options.get("datasource"))
             except Exception as problem:
                 # Of whatever kind: another source and another tenant have nothing to do with it.

@@ -4,7 +4,7 @@ Only what changes tables, views and their columns counts. What changes one of th
 told, so that nobody takes it for no change.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _DIALECTS: Final = ("postgres", "", "mysql", "snowflake", "bigquery", "tsql", "duckdb", "sqlite")
 #: A migration is read by whoever changes the tables, and may be long.
-_MOST_STEPS: Final = 500_000
+_MOST_STEPS: Final = 300_000
+_MOST_TABLES: Final = 1_000
 _TABLES: Final = ("TABLE", "VIEW", "MATERIALIZED VIEW", "FOREIGN TABLE")
 #: What alters a table, but none of its columns.
 _HARMLESS: Final = frozenset(
@@ -54,16 +55,16 @@ class Migrated(NamedTuple):
     unread: tuple[str, ...]
 
 
-def migrated(sql: str, lookup: Lookup, datasource: str | None = None) -> Migrated:
-    """Play the statements of a migration on the models of a catalog. Invalid if it is not SQL."""
+def migrated(statements: Sequence["Expr"], lookup: Lookup, datasource: str | None = None) -> Migrated:
+    """Play the statements of a migration on the models of a catalog."""
     playing = _Playing(lookup, datasource)
-    for statement in _statements(sql):
+    for statement in statements:
         playing.play(statement)
     return Migrated(playing.models, tuple(playing.unread))
 
 
-def _statements(sql: str) -> list["Expr"]:
-    """The statements in the dialect that understands most of them."""
+def read_migration(sql: str) -> list["Expr"]:
+    """The statements in the dialect that understands most of them; Invalid if it is not SQL. This needs no catalog."""
     try:
         import sqlglot  # noqa: F401
     except ImportError:
@@ -105,6 +106,9 @@ class _Playing:
         self.unread: list[str] = []
         #: Each model before its last change, in case that dropped it.
         self._before: dict[str, Model] = {}
+        #: What was changed by its name without its datasource, and what was looked up.
+        self._canonicals: dict[str, str] = {}
+        self._found: dict[tuple[str, ...], Model | None] = {}
 
     def play(self, statement: "Expr") -> None:
         kind = str(statement.args.get("kind") or "").upper()
@@ -132,20 +136,31 @@ class _Playing:
         self.unread.append(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
     def _model(self, table: "Expr") -> Model | None:
-        names = [part.name for part in getattr(table, "parts", ()) if part.key == "identifier"]
-        for canonical, model in self.models.items():
-            if model and names and names[-1].lower() == model.name.lower():
-                return model
-            if model is None and names and canonical.lower().endswith("." + names[-1].lower()):
-                return None
-        try:
-            return model_of_table(names, self._lookup, self._datasource) if names else None
-        except AmbiguousModel as problem:
-            raise invalid("datasource", problem.reason) from None
+        """The model of a table as the statements so far have left it."""
+        names = tuple(part.name for part in getattr(table, "parts", ()) if part.key == "identifier")
+        if not names:
+            return None
+        canonical = self._canonicals.get(names[-1].lower())
+        return self.models[canonical] if canonical else self._known(names)
+
+    def _known(self, names: tuple[str, ...]) -> Model | None:
+        if names not in self._found:
+            if len(self._found) == _MOST_TABLES:
+                # Each table is a question to the catalog.
+                raise invalid("sql", f"names more than {_MOST_TABLES} tables; give it in parts")
+            try:
+                self._found[names] = model_of_table(names, self._lookup, self._datasource)
+            except AmbiguousModel as problem:
+                raise invalid("datasource", problem.reason) from None
+        return self._found[names]
+
+    def _put(self, canonical: str, model: Model | None) -> None:
+        self.models[canonical] = model
+        self._canonicals[canonical.partition(".")[2].lower()] = canonical
 
     def _change(self, table: "Expr", change: Callable[[Model], Model | None]) -> None:
         if (model := self._model(table)) is not None:
-            self.models[model.canonical] = change(model)
+            self._put(model.canonical, change(model))
             self._before[model.canonical] = model
 
     def _create(self, statement: "Expr") -> None:
@@ -158,11 +173,10 @@ class _Playing:
             return
         if schema.key == "schema":
             defined = [each for each in schema.expressions if each.key == "columndef"]
-            self.models[known.canonical] = _made_anew(
-                known, {each.name: each.args.get("kind") for each in defined}
-            )
+            kinds = {each.name: each.args.get("kind") for each in defined}
+            self._put(known.canonical, _made_anew(known, kinds))
         elif query is not None and query.named_selects and "*" not in query.named_selects:
-            self.models[known.canonical] = _made_anew(known, dict.fromkeys(query.named_selects))
+            self._put(known.canonical, _made_anew(known, dict.fromkeys(query.named_selects)))
         else:
             self._unread(statement)
 
@@ -181,9 +195,9 @@ class _Playing:
     def _rename(self, table: "Expr", action: "Expr") -> None:
         if (model := self._model(table)) is not None:
             renamed = replace(model, name=action.this.name)
-            self.models[model.canonical] = None
+            self._put(model.canonical, None)
             self._before[model.canonical] = model
-            self.models[renamed.canonical] = renamed
+            self._put(renamed.canonical, renamed)
 
 
 def _is_called(model: Model, table: "Expr") -> bool:

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from onrecord.catalog.amendments import Amendment, amendments_of, said_anew
-from onrecord.catalog.ddl import differing, migrated
+from onrecord.catalog.ddl import differing, migrated, read_migration
 from onrecord.catalog.ingest import refuse_elsewhere
 from onrecord.catalog.judging import Judged, Pasts, gathered
 from onrecord.catalog.planned import PlannedCatalog
 from onrecord.catalog.records import canonical_of, model_in, model_of
 from onrecord.catalog.source_comparison import compared
-from onrecord.catalog.sources.regular_files import read_regular
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.errors import Fault, invalid
 from onrecord.model import limits, rules
@@ -183,19 +182,30 @@ def _of_migration(call: Call, ask: Impact) -> _Change:
     if ask.sql is not None:
         location, sql = "the given SQL", ask.sql
     else:
-        assert ask.path is not None
-        refuse_elsewhere(call, ask.path)
-        location, sql = ask.path, _read(Path(ask.path).expanduser())
+        location, sql = ask.path or "", _read(Path(_allowed(call, ask)).expanduser())
+    statements = read_migration(sql)
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
         if ask.datasource is not None and ask.datasource not in lookup.datasources():
             raise invalid("datasource", f"{ask.datasource!r} is not in the catalog; ingest it first")
-        models, unread = migrated(sql, lookup, ask.datasource)
+        models, unread = migrated(statements, lookup, ask.datasource)
         models = {name: models[name] for name in differing(models, lookup)}
     return _Change(location, models, unread=unread)
 
 
+def _allowed(call: Call, ask: Impact) -> str:
+    """The path, if the caller may have it read: what `ingest` allows, and to whom, where a server reads it for them."""
+    assert ask.path is not None
+    refuse_elsewhere(call, ask.path)
+    if call.policy.sources is not None:
+        call.caller.require("memory.admin")
+    return ask.path
+
+
 def _read(path: Path) -> str:
+    # Here, not above: sources load a library for databases, which `--help` does without.
+    from onrecord.catalog.sources.regular_files import read_regular
+
     try:
         return read_regular(path).decode()
     except OSError as problem:
@@ -207,9 +217,9 @@ def _read(path: Path) -> str:
 def _of_source(call: Call, ask: Impact) -> _Change:
     from onrecord.catalog.sources import open_source
 
-    assert ask.path is not None
-    refuse_elsewhere(call, ask.path)
-    source = open_source(ask.path, datasource=ask.datasource, schema=ask.schema)
+    source = open_source(
+        _allowed(call, ask), datasource=ask.datasource, schema=ask.schema, datahub=call.policy.datahub
+    )
     beside = compared(call, source)
     models: dict[str, Model | None] = dict.fromkeys(beside.gone)
     models |= {name: model_in(records[0].document) for name, records in beside.models.items()}

@@ -55,17 +55,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ingest(Request):
-    """Read what there is into the catalog: from model files, a store of models, a live database, or the files that
-    dbt writes.
+    """Read what there is into the catalog: from model files, a store of models, a live database, the files that dbt
+    writes, or DataHub.
 
     The kind of source is recognised by looking at it. Ingesting again takes in what has changed; entities that are no
-    longer there are retired, and removed from the references of memories, which keep their text.
+    longer there are retired, and removed from the references of memories, which keep their text. Where memories are
+    watched, they go stale instead.
     """
 
     path: str = ask(
         rules.Text(at_least=1, at_most=4_096),
         "A folder of model files, a manifest.json of dbt or its folder, a SQLite file (a store of models, or any "
-        "database), or the URL of a database.",
+        "database), the URL of a database, or `datahub` for the DataHub of the settings.",
         positional=True,
     )
     datasource: str | None = ask(MAYBE_NAME, "What to call the datasource; else its own name.", None)
@@ -153,7 +154,11 @@ def ingest(call: Call, ask: Ingest) -> Ingested:
 
     refuse_elsewhere(call, ask.path)
     source = open_source(
-        ask.path, datasource=ask.datasource, schema=ask.schema, sample_values=ask.sample_values
+        ask.path,
+        datasource=ask.datasource,
+        schema=ask.schema,
+        sample_values=ask.sample_values,
+        datahub=call.policy.datahub,
     )
     options = {"datasource": ask.datasource, "schema": ask.schema, "sample_values": ask.sample_values}
     ingested = _ingested(call, source, how_read(call, source, options), ask.dry_run)
@@ -193,7 +198,7 @@ def _ingested(call: Call, source: "Source", read_as: Mapping[str, Any], dry_run:
     beside, plan = taken_in(call, source, read_as, dry_run=dry_run)
     stale = tuple[str, ...]()
     # With a watcher, a memory about what is gone is stale, and still says what it was about.
-    cleaned = [*beside.roots, *beside.vanished] if call.policy.watch is None else []
+    cleaned = beside.touched if call.policy.watch is None else []
     lost = _clean_up(store, caller, cleaned, plan.gone, now, dry_run)
     if not dry_run:
         stale = _stale_queries(store, caller, now)
@@ -229,7 +234,7 @@ def taken_in(call: Call, source: "Source", read_as: Mapping[str, Any], *, dry_ru
     store, caller, now, progress = call.store, call.caller, call.now, call.progress
     embeds = call.embedders.current is not None
     beside = compared(call, source)
-    fingerprints, models = beside.fingerprints, beside.models
+    models = beside.models
     hidden = {name for name, model in beside.known.items() if model.hidden and name not in models}
     hidden |= {name for name, (model, *_) in models.items() if model.hidden}
     priority = source.priority()
@@ -238,7 +243,7 @@ def taken_in(call: Call, source: "Source", read_as: Mapping[str, Any], *, dry_ru
         # Read with what is there now, so that a value that was promoted meanwhile is not written over.
         promoted = _promoted(reading)
         homes = [_read_as(each, read_as) for each in beside.datasources]
-        others = list(_homes(homes, fingerprints.keys() - hidden, source.origin or "", promoted))
+        others = list(_homes(homes, beside.there - hidden, source.origin or "", promoted))
         if priority is not None:
             others.append(priority_record(priority))
         models = {name: _amended(records, promoted.get(name, ())) for name, records in models.items()}

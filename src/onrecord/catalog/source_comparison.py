@@ -3,7 +3,7 @@
 A model whose fingerprint is known is not read again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +35,8 @@ class Comparison(NamedTuple):
     known: Mapping[str, "KnownModel"]
     fingerprints: Mapping[str, str]
     models: dict[str, list[Record]]
+    #: The models that the source does not list, and that are not certainly gone.
+    still_known: Set[str] = frozenset()
 
     @property
     def roots(self) -> list[str]:
@@ -43,7 +45,17 @@ class Comparison(NamedTuple):
     @property
     def gone(self) -> set[str]:
         """The models that the source no longer has."""
-        return set(self.known.keys() - self.fingerprints.keys())
+        return set(self.known.keys() - self.there)
+
+    @property
+    def there(self) -> Set[str]:
+        """The models that the source has, as far as is known."""
+        return self.fingerprints.keys() | self.still_known
+
+    @property
+    def touched(self) -> list[str]:
+        """The datasources in which something may be gone."""
+        return sorted({*self.roots, *self.vanished, *(name.partition(".")[0] for name in self.gone)})
 
 
 def compared(call: Call, source: "Source") -> Comparison:
@@ -55,8 +67,19 @@ def compared(call: Call, source: "Source") -> Comparison:
         catalog = reading.reading_of(ENTITIES)
         vanished = vanished_datasources(catalog, source.origin, roots)
         known = known_models(catalog, [*roots, *vanished])
+    still_known = _still_known(source, {name: known[name] for name in known.keys() - fingerprints.keys()})
+    vanished = [name for name in vanished if not any(each.startswith(f"{name}.") for each in still_known)]
     models = differing_models(source, fingerprints, known, call.progress)
-    return Comparison(datasources, vanished, known, fingerprints, models)
+    return Comparison(datasources, vanished, known, fingerprints, models, still_known)
+
+
+def _still_known(source: "Source", missing: Mapping[str, "KnownModel"]) -> Set[str]:
+    """Of the models that a source does not list, those that are not certainly gone."""
+    from onrecord.catalog.sources import LaggingSource
+
+    if not missing or not isinstance(source, LaggingSource):
+        return frozenset()
+    return source.still_known({name: model.aliases for name, model in missing.items()})
 
 
 class KnownModel(NamedTuple):
@@ -65,6 +88,7 @@ class KnownModel(NamedTuple):
     fingerprint: str
     hidden: bool
     samples: Mapping[str, Any]
+    aliases: tuple[str, ...]
 
     def is_told_by(self, fingerprint: str, *, but_for_samples: bool) -> bool:
         """Whether the model still has this fingerprint. Ours may also have samples, which this one lacks."""
@@ -92,7 +116,10 @@ def known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, Know
     inside = chain.from_iterable(catalog.filed_memories(entity_facet("in", name)) for name in datasources)
     return {
         canonical_of(record): KnownModel(
-            entity_of(record).get("fingerprint", ""), record.status_reason == HIDDEN, samples_of(record)
+            entity_of(record).get("fingerprint", ""),
+            record.status_reason == HIDDEN,
+            samples_of(record),
+            record.entities[1:],
         )
         for record in inside
     }

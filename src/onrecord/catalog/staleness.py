@@ -14,7 +14,7 @@ from onrecord.catalog.queries import is_over_models, read_query
 from onrecord.catalog.renamed_columns import Renamed, renamed_columns
 from onrecord.catalog.sql_text import entities_of_sql
 from onrecord.errors import Invalid
-from onrecord.model.catalog import SYSTEM_PREFIX, Model, Part
+from onrecord.model.catalog import COLUMNS_TOLD, SYSTEM_PREFIX, Model, Part
 from onrecord.model.limits import REASON_CHARACTERS
 from onrecord.model.memory import Memory
 
@@ -22,6 +22,8 @@ from onrecord.model.memory import Memory
 LASTING: Final = "event"
 #: How many columns a reason names.
 _MOST_NAMED: Final = 5
+#: How much of a note about a deprecation.
+_MOST_CHARACTERS: Final = 200
 
 
 class Subject(NamedTuple):
@@ -111,12 +113,22 @@ def _of_model(
         return
     if was.state != "deprecated" and is_now.state == "deprecated":
         yield Finding(f"{was.canonical} is deprecated{_instead(is_now)}", was.canonical, _is_deprecated)
+    if not _tells_columns(was, is_now):
+        return
     renamed = renamed_columns(was, is_now)
     for part in dict.fromkeys(parts):
         yield from _of_part(part, was, is_now, renamed)
     if not parts and memory.query is None:
         # An example query is about what it names, and says itself whether it still resolves.
         yield from _of_whole(was, is_now, renamed)
+
+
+def _tells_columns(was: Model, is_now: Model) -> bool:
+    """Whether a source that names fewer columns says that the others are gone: not if it names none, nor if it now
+    tells only those that people described and told all of them before.
+    """
+    is_partly = is_now.details.get(COLUMNS_TOLD) is not None and was.details.get(COLUMNS_TOLD) is None
+    return any(part.kind == "column" for part in is_now.parts) and not is_partly
 
 
 def _is_deprecated(state: Subject) -> bool:
@@ -131,10 +143,16 @@ def _instead(model: Model) -> str:
         "note": meta.get("deprecation_note"),
         "replacement": meta.get("replaced_by"),
     }
-    date, note, other = (str(told.get(name) or "").strip() for name in ("date", "note", "replacement"))
+    date, note, other = (_short(told.get(name)) for name in ("date", "note", "replacement"))
     return "".join(
         (f" (its source says {date})" * bool(date), f": {note}" * bool(note), f"; use {other}" * bool(other))
     )
+
+
+def _short(told: object) -> str:
+    """A few words on one line, of whatever a source says."""
+    words = " ".join(str(told or "").split())
+    return words if len(words) <= _MOST_CHARACTERS else words[: _MOST_CHARACTERS - 1] + "…"
 
 
 def _of_part(name: str, was: Model, is_now: Model, renamed: Mapping[str, Renamed]) -> Iterator[Finding]:
@@ -210,13 +228,14 @@ def _are_said(was: Part, is_now: Part) -> bool:
 
 
 def _of_query(memory: Memory, then: Lookup, now: Lookup) -> Iterator[Finding]:
-    models = _named(memory.entities)
-    record = next((f"{first}.{second}" for first, second in models if then.model(first, second)), None)
-    if record is None:
-        # It was saved when nothing was known of what it names.
+    models = [(then.model(*names), now.model(*names)) for names in _named(memory.entities)]
+    known = [(was, is_now) for was, is_now in models if was is not None]
+    if not known or any(is_now and not _tells_columns(was, is_now) for was, is_now in known):
+        # It was saved when nothing was known of what it names, or not all of it is told now.
         return
+    record = known[0][0].canonical
     why = broken_query(memory, now) or _lost_by_sql(memory, then, now)
-    if why:
+    if why and why != broken_query(memory, then):
         # Which change broke it is not told by any one record, so there is no day to tell.
         yield Finding(f"its example query no longer resolves: {why}", record, lambda state: False)
 

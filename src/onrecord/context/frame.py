@@ -96,7 +96,9 @@ def _trust(memory: Memory) -> Iterator[str]:
         yield "approved" + (f" {_day(memory.approved_at)}" if memory.approved_at else "")
     yield f"verified {_day(memory.verified_at)}" if memory.verified_at else "not verified"
     if memory.status != "active":
-        yield memory.status
+        # Why it is stale may repeat what a source says.
+        is_told = memory.status == "stale" and memory.status_reason
+        yield f"stale: {in_quotes(memory.status_reason or '')}" if is_told else memory.status
     if memory.valid_to is not None:
         yield f"true until {_day(memory.valid_to)}"
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from onrecord.catalog.sources.naming import legal_names
+from onrecord.catalog.naming import legal_names
 from onrecord.errors import invalid
 from onrecord.evaluation.data import EvalDocument, Task
 from onrecord.evaluation.loading import storable

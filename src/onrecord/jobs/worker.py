@@ -71,6 +71,10 @@ class Worker:
             doer.is_wanted() for doer in self._doers.values() if isinstance(doer, Periodic)
         )
 
+    def works_in_vain(self) -> bool:
+        """Whether its store was deleted meanwhile."""
+        return self._store.is_gone()
+
     def takes_turn(self, lasting: timedelta) -> bool:
         """Whether this is the one of those who would start a worker now; for so long no other one is."""
         now = self._clock()
@@ -101,7 +105,7 @@ class Worker:
         that works only until nothing is due also ends if its store is deleted meanwhile.
         """
         has_begun = False
-        while not stop.is_set() and not (once and self._store.is_gone()):
+        while not stop.is_set() and not (once and self.works_in_vain()):
             began = self._clock()
             try:
                 if not has_begun:

@@ -13,6 +13,8 @@ State = Literal["present", "deprecated", "gone"]
 ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
 #: Under this name the details of a column hold examples of its values.
 SAMPLED: Final = "sampled"
+#: Under this name the details of a model say that its source does not know all of its columns.
+COLUMNS_TOLD: Final = "columns_told"
 MEMORY_PREFIX: Final = "memory:"
 THING_PREFIX: Final = "thing:"
 SYSTEM_PREFIX: Final = "system:"

@@ -18,9 +18,9 @@ from onrecord.model.shapes import Object, Several
 class FieldChange:
     """One value before and after; None where nothing stood or stands.
 
-    `under` is what was promoted there before, for the target to put back; `renews` if that stays, though the source says
-    something else by now. `written` says whether the new value was
-    written and not taken back; `note` says why it was not written, or not taken back.
+    `under` is what the target needs to put it back, such as what was promoted there before; `renews` if that stays, though
+    the source says something else by now. `written` says whether the new value was written, or was about to be, and not
+    taken back; `note` says why it was not written, does not show yet, or was not taken back.
     """
 
     edit: Edit

@@ -21,7 +21,7 @@ from onrecord.errors import ProviderError
 from onrecord.providers.embedding import EmbeddingModel, Passage
 from onrecord.providers.pieces import PIECE_SIZES, PieceSize
 from onrecord.providers.prompts import prompts_for
-from onrecord.providers.scrubber import scrub
+from onrecord.providers.quoting import quoted
 from onrecord.providers.waiting import begin, wait_for
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ URLS: Final[dict[Kind, str]] = {
     "ollama": "http://127.0.0.1:11434/v1",
 }
 _MOST_TEXTS, _MOST_CHARACTERS = 32, 60_000  # of one request; some services allow no more
-_LONGEST_EXCUSE: Final = 200
 _TOO_LONG: Final = ("context length", "input length", "maximum context", "too long", "too many tokens")
 #: Vectors as bytes take a fifth of what they take as digits; a service that does not know this sends digits.
 _AS_BYTES: Final = {"encoding_format": "base64"}
@@ -222,7 +221,7 @@ class Remote:
         return self._failed(f"{what} (HTTP {status}{excuse})", remedy)
 
     def _excuse(self, content: bytes) -> str:
-        """What the service says about it, shortened and without secrets: some services quote the key."""
+        """What the service says about it."""
         try:
             body = json.loads(content)
         except (ValueError, RecursionError):
@@ -231,10 +230,7 @@ class Remote:
         said = told.get("message") if isinstance(told, dict) else told
         if not isinstance(said, str) or not said.strip():
             return ""
-        if self._options.key:
-            said = said.replace(self._options.key, "***")
-        words = " ".join(scrub(said).text.split())
-        return f": {words[:_LONGEST_EXCUSE]}{'…' if len(words) > _LONGEST_EXCUSE else ''}"
+        return f": {quoted(said, self._options.key)}"
 
     def _failed(self, what: str, remedy: str = "") -> ProviderError:
         return ProviderError(" ".join(filter(None, (self._sentence(what), remedy))))

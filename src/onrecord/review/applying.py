@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from onrecord.catalog.targets import Moved
-from onrecord.errors import Conflict
+from onrecord.catalog.targets import Moved, Target
+from onrecord.errors import CatalogUnavailable, Conflict
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.changesets import Changeset
@@ -19,7 +19,7 @@ from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.operation import Call, operation
 from onrecord.remember.scrub import scrub_reason
-from onrecord.review.planning import Drafted, drafted, is_approved, target_of
+from onrecord.review.planning import Drafted, drafted, is_approved, targets_of
 from onrecord.review.seeing import require_person, seen_by
 from onrecord.review.settling import applied, settle_changesets, take_back, to_write
 from onrecord.store.ports.records import Writing
@@ -60,24 +60,36 @@ class Applied(Answer):
 def apply(call: Call, ask: Apply) -> Applied:
     """Plan, write the changeset down, write its values, and settle it."""
     require_person(call.caller)
-    embeds = call.embedders.current is not None
-    settle_changesets(call.store, call.now, embeds=embeds, tenant=call.caller.tenant)
-    target = target_of(call)
-    draft = drafted(call, target, ask.entity, ask.memories, cast(Sequence[Edit], ask.edits))
+    settle_changesets(targets_of(call))
+    draft = drafted(call, ask.entity, ask.memories, cast(Sequence[Edit], ask.edits))
     _refuse(draft, ask)
-    begun = _begun(call, ask, draft, target.name)
+    begun, target = _begun(call, ask, draft), draft.target
     try:
-        target.write(begun, to_write(begun))
+        notes = target.write(begun, to_write(begun))
         with call.writing() as writing:
-            return _told(call, writing, applied(writing, begun, call.change("apply")), draft.left)
-    except (Moved, Conflict) as problem:
-        ended = take_back(call.store, call.caller, call.now, target, begun, str(problem))
+            return _told(call, writing, applied(writing, begun, call.change("apply"), notes), draft.left)
+    except (Moved, Conflict, CatalogUnavailable) as problem:
+        ended = _taken_back(call, target, begun, problem)
         if ended.state == "applied":
             # Whoever settles what was left took us to be gone, and finished it.
             with call.writing() as writing:
                 return _told(call, writing, ended, draft.left)
+        if isinstance(problem, CatalogUnavailable):
+            raise CatalogUnavailable(
+                f"Nothing was applied. {problem} Changeset {begun.id} says what was tried."
+            ) from problem
         raise Conflict(
             f"Nothing was applied: {str(problem).rstrip('.')}. Changeset {begun.id} says what was tried; plan again."
+        ) from problem
+
+
+def _taken_back(call: Call, target: Target, begun: Changeset, why: Exception) -> Changeset:
+    """What has become of a changeset that did not come through. What cannot be taken back now is when it is settled."""
+    try:
+        return take_back(call.store, call.caller, call.now, target, begun, str(why))
+    except CatalogUnavailable as problem:
+        raise CatalogUnavailable(
+            f"{why} Changeset {begun.id} is half written, and is taken back as soon as that can be done: {problem}"
         ) from problem
 
 
@@ -96,7 +108,7 @@ def _refuse(draft: Drafted, ask: Apply) -> None:
         raise Conflict(f"Nothing was applied. {'; '.join(told)}.")
 
 
-def _begun(call: Call, ask: Apply, draft: Drafted, target: str) -> Changeset:
+def _begun(call: Call, ask: Apply, draft: Drafted) -> Changeset:
     """The first transaction: the changeset as it is about to be applied."""
     with call.writing() as writing:
         _refuse_others(writing, draft)
@@ -104,7 +116,7 @@ def _begun(call: Call, ask: Apply, draft: Drafted, target: str) -> Changeset:
             Changeset(
                 id="",
                 entity=draft.entity,
-                target=target,
+                target=draft.target.name,
                 state="applying",
                 changes=draft.changes,
                 memories=tuple(each.id for each in draft.proposals),

@@ -12,7 +12,7 @@ from onrecord.catalog.records import datasource_of, entity_of, model_of
 from onrecord.catalog.resolution import Unresolved, resolve
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.catalog.targets import Target
-from onrecord.catalog.targets.amendments import AmendmentsTarget
+from onrecord.catalog.targets.choosing import Targets
 from onrecord.errors import NotFound, invalid
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
@@ -88,6 +88,7 @@ class Drafted:
     """A plan with all that applying it needs."""
 
     entity: str
+    target: Target
     proposals: tuple[Memory, ...]
     changes: tuple[FieldChange, ...]
     left: int
@@ -100,13 +101,12 @@ class Drafted:
 
 @operation("read", "memory.read", "GET /plan")
 def plan(call: Call, ask: Plan) -> Planned:
-    target = target_of(call)
-    draft = drafted(call, target, ask.entity, ask.memories)
+    draft = drafted(call, ask.entity, ask.memories)
     with call.reading() as reading:
         anew = tuple(_said_anew(draft.entity, StoredCatalog(reading)))
     return Planned(
         entity=draft.entity,
-        target=target.name,
+        target=draft.target.name,
         memories=tuple(each.id for each in draft.proposals),
         changes=tuple(
             PlannedChange(
@@ -124,14 +124,13 @@ def plan(call: Call, ask: Plan) -> Planned:
     )
 
 
-def target_of(call: Call) -> Target:
-    """Where changes are written."""
-    return AmendmentsTarget(call.store, call.caller, call.now, embeds=call.embedders.current is not None)
+def targets_of(call: Call) -> Targets:
+    """Where changes can be written."""
+    embeds = call.embedders.current is not None
+    return Targets(call.store, call.caller, call.now, embeds, call.policy.datahub)
 
 
-def drafted(
-    call: Call, target: Target, entity: str, memories: Sequence[str], own: Sequence[Edit] = ()
-) -> Drafted:
+def drafted(call: Call, entity: str, memories: Sequence[str], own: Sequence[Edit] = ()) -> Drafted:
     """The changes that approved proposals make to an entity and its parts; a `note` says what stands in the way of one.
 
     With edits of the caller's `own`, these and no others, whatever the proposals say.
@@ -147,13 +146,18 @@ def drafted(
         else:
             proposals, left = _approved(root, reading, lookup)
         edits = _sourced(call.caller, own, proposals, lookup)
+        target = targets_of(call).of(root, lookup)
     standing = target.read({edit.cell for _, edit in edits})
     changes: dict[Cell, FieldChange] = {}
     for source, edit in edits:
-        change = _change(source, edit, standing, root)
+        change = _change(source, edit, standing)
+        why_not = target.obstacle(change) or _conflict(change, edit.cell in standing, root)
+        change = replace(change, note=why_not)
         known = changes.get(edit.cell)
         changes[edit.cell] = change if known is None else _joined(known, change)
-    return Drafted(entity=root, proposals=tuple(proposals), changes=tuple(changes.values()), left=left)
+    return Drafted(
+        entity=root, target=target, proposals=tuple(proposals), changes=tuple(changes.values()), left=left
+    )
 
 
 class _Source(NamedTuple):
@@ -228,9 +232,9 @@ def _resolved(edit: Edit, lookup: StoredCatalog) -> Edit:
         return edit
 
 
-def _change(source: _Source, edit: Edit, standing: Mapping[Cell, Any], root: str) -> FieldChange:
+def _change(source: _Source, edit: Edit, standing: Mapping[Cell, Any]) -> FieldChange:
     known = standing.get(edit.cell)
-    change = FieldChange(
+    return FieldChange(
         edit=edit,
         before=known and known.value,
         after=edit.after,
@@ -240,7 +244,6 @@ def _change(source: _Source, edit: Edit, standing: Mapping[Cell, Any], root: str
         # To agree again with what was promoted is to have seen what the source says now.
         renews=known is not None and known.is_anew and same_value(known.value, edit.after),
     )
-    return replace(change, note=_conflict(change, known is not None, root))
 
 
 def _conflict(change: FieldChange, is_known: bool, root: str) -> str | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from onrecord.catalog.targets import Target
-from onrecord.errors import Conflict
+from onrecord.errors import CatalogUnavailable, Conflict
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.changesets import Changeset
@@ -13,7 +13,7 @@ from onrecord.model.request import Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.operation import Call, operation
 from onrecord.remember.scrub import scrub_reason
-from onrecord.review.planning import target_of
+from onrecord.review.planning import targets_of
 from onrecord.review.seeing import changeset_named, require_person, seen_by, seen_in
 from onrecord.review.settling import (
     restored,
@@ -55,15 +55,20 @@ class RolledBack(Answer):
 def roll_back(call: Call, ask: RollBack) -> RolledBack:
     """Note that it is being rolled back, put the values back, and settle it."""
     require_person(call.caller)
-    embeds = call.embedders.current is not None
-    settle_changesets(call.store, call.now, embeds=embeds, tenant=call.caller.tenant)
-    target = target_of(call)
+    targets = targets_of(call)
+    settle_changesets(targets)
     with call.reading() as reading:
         found = changeset_named(reading, ask.id)
         seen = seen_in(reading, found)
+    target = targets.named(found.target)
     _refuse_covered(target, found)
     begun = _begun(call, ask)
-    changes = restored(target, begun)
+    try:
+        changes = restored(target, begun)
+    except CatalogUnavailable as problem:
+        raise CatalogUnavailable(
+            f"{problem} Changeset {begun.id} is rolled back as soon as that can be done."
+        ) from problem
     with replace(call, caller=with_every_right(call.caller)).writing() as writing:
         done = rolled_back(writing, begun, changes, call.now)
         kept = tuple(each.note for each in done.changes if each.note is not None)

@@ -1,18 +1,20 @@
 """HOW does a changeset end, also if the process that applied it did not live to see it? One way for both."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from onrecord.catalog.targets import Target
-from onrecord.catalog.targets.amendments import AmendmentsTarget
-from onrecord.errors import Conflict
+from onrecord.catalog.targets.choosing import Targets
+from onrecord.errors import CatalogUnavailable, Conflict
 from onrecord.model.caller import Caller
 from onrecord.model.changesets import Changeset, FieldChange
-from onrecord.model.edits import same_value
+from onrecord.model.edits import Cell, same_value
 from onrecord.model.limits import GLOBAL_TENANT, REASON_CHARACTERS, TENANT_PERMISSIONS, AfterRollBack
 from onrecord.model.memory import Change, Memory, Proposal
+from onrecord.model.service_address import ServiceAddress
 from onrecord.remember.supersede import brought_back, end
 from onrecord.review.planning import is_approved
 from onrecord.store.ports.records import Writing
@@ -20,41 +22,50 @@ from onrecord.store.ports.store import Store
 
 #: Whoever applies is taken to be gone after this time: a changeset is small enough to be applied by then.
 LEFT_AFTER: Final = timedelta(minutes=1)
+_NO_NOTES: Final[Mapping[Cell, str]] = {}
 
 
-def settle_changesets(
-    store: Store, now: datetime, *, embeds: bool = False, tenant: str | None = None
+def settle_changesets(targets: Targets) -> tuple[str, ...]:
+    """Settle what was left half applied or half rolled back in the caller's tenant; returns the ids of what was. What
+    lies in a catalog that does not answer stays for another time.
+    """
+    tenant, now = targets.caller.tenant, targets.now
+    with targets.store.reading(_acting(tenant, tenant), now) as reading:
+        left = reading.changesets.unsettled(now - LEFT_AFTER)
+    settled = []
+    for changeset in left:
+        caller = _acting(tenant, changeset.ended_by or changeset.by)
+        with suppress(CatalogUnavailable):
+            settled.append(_settled(replace(targets, caller=caller), changeset).id)
+    return tuple(settled)
+
+
+def settle_all(
+    store: Store, now: datetime, *, embeds: bool = False, datahub: ServiceAddress | None = None
 ) -> tuple[str, ...]:
-    """Settle what was left half applied or half rolled back, in one tenant or in all; returns the ids of what was."""
+    """Settle what was left in every tenant."""
+    with store.archive() as archive:
+        tenants = sorted({home.tenant for home in archive.homes()} - {GLOBAL_TENANT})
     return tuple(
-        settled.id
-        for name in ([tenant] if tenant is not None else _tenants(store))
-        for settled in _settled(store, name, now, embeds)
+        id
+        for tenant in tenants
+        for id in settle_changesets(Targets(store, _acting(tenant, tenant), now, embeds, datahub))
     )
 
 
-def _tenants(store: Store) -> list[str]:
-    with store.archive() as archive:
-        return sorted({home.tenant for home in archive.homes()} - {GLOBAL_TENANT})
-
-
-def _settled(store: Store, tenant: str, now: datetime, embeds: bool) -> Iterator[Changeset]:
-    with store.reading(_acting(tenant, tenant), now) as reading:
-        left = reading.changesets.unsettled(now - LEFT_AFTER)
-    for changeset in left:
-        caller = _acting(tenant, changeset.ended_by or changeset.by)
-        target = AmendmentsTarget(store, caller, now, embeds=embeds)
-        if changeset.state == "rolling_back":
-            yield finish_roll_back(store, caller, now, target, changeset)
-        elif changeset.state == "taking_back":
-            yield _finish_take_back(store, caller, now, target, changeset)
-        elif _is_whole(target, changeset):
-            try:
-                yield finish_apply(store, caller, now, changeset)
-            except Conflict as problem:
-                yield take_back(store, caller, now, target, changeset, str(problem))
-        else:
-            yield take_back(store, caller, now, target, changeset, "the process that applied it ended")
+def _settled(targets: Targets, changeset: Changeset) -> Changeset:
+    store, caller, now = targets.store, targets.caller, targets.now
+    target = targets.named(changeset.target)
+    if changeset.state == "rolling_back":
+        return finish_roll_back(store, caller, now, target, changeset)
+    if changeset.state == "taking_back":
+        return _finish_take_back(store, caller, now, target, changeset)
+    if not _is_whole(target, changeset):
+        return take_back(store, caller, now, target, changeset, "the process that applied it ended")
+    try:
+        return finish_apply(store, caller, now, changeset)
+    except Conflict as problem:
+        return take_back(store, caller, now, target, changeset, str(problem))
 
 
 def _acting(tenant: str, user: str) -> Caller:
@@ -82,7 +93,9 @@ def finish_apply(store: Store, caller: Caller, now: datetime, changeset: Changes
         return applied(writing, changeset, Change("apply", caller.user, caller.actor, now))
 
 
-def applied(writing: Writing, changeset: Changeset, change: Change) -> Changeset:
+def applied(
+    writing: Writing, changeset: Changeset, change: Change, notes: Mapping[Cell, str] = _NO_NOTES
+) -> Changeset:
     """The changeset and its proposals, applied; Conflict if one of them is no longer approved."""
     held = writing.changesets.one(changeset.id)
     if held is None or held.state != "applying":
@@ -93,7 +106,10 @@ def applied(writing: Writing, changeset: Changeset, change: Change) -> Changeset
     for each in proposals:
         done = replace(each, changeset=changeset.id, updated_at=max(change.at, each.updated_at))
         writing.replace(each, done, change)
-    changes = tuple(replace(each, written=changes_something(each)) for each in changeset.changes)
+    changes = tuple(
+        replace(each, written=changes_something(each), note=notes.get(each.edit.cell))
+        for each in held.changes
+    )
     return writing.changesets.replace(replace(held, state="applied", changes=changes, updated_at=change.at))
 
 
@@ -132,7 +148,7 @@ def restored(target: Target, changeset: Changeset) -> tuple[FieldChange, ...]:
     return tuple(
         replace(each, note=kept[each.edit.cell][:REASON_CHARACTERS])
         if each.edit.cell in kept
-        else replace(each, written=False)
+        else replace(each, written=False, note=None)
         for each in changeset.changes
     )
 

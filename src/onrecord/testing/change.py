@@ -10,7 +10,7 @@ import pytest
 
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound
 from onrecord.model.caller import Caller
-from onrecord.model.limits import GLOBAL_TENANT, SCOPES, Actor, Scope
+from onrecord.model.limits import GLOBAL_TENANT, SCOPES, STATUSES, Actor, Scope
 from onrecord.model.memory import Change, Memory
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
@@ -181,6 +181,46 @@ class ChangeConformance(Conformance):
         assert browsed(ann.as_caller(person("bob", systems={"erp": "read"}))) == ["k"]
         with refused(Invalid, "system", by=store):
             door.remember("note", id="k", system=None)
+
+
+class ReassignedConformance(Conformance):
+    """What belongs to a name that has changed is given to the new one."""
+
+    def test_every_memory_of_a_user_is_given_to_another_and_back(self, ann: OnRecord, root: OnRecord) -> None:
+        private = ann.remember("A private note.", scope="user").memory.id
+        shared = ann.remember("A shared note.").memory.id
+        ann.retire(shared)
+        waits = ann.remember("A proposed note.", review=True).memory.id
+        there = ann.as_caller(person(conversation="talk"))
+        kept = there.remember("Said in a talk.", scope="session", conversation="talk").memory.id
+        pinned = there.remember("Pinned to a talk.", conversation="talk").memory
+        new, before = ann.as_caller(person("anna")), browsed(root, statuses=STATUSES)
+        assert root.reassign("ann", "anna", dry_run=True).memories == 4
+        assert browsed(new, statuses=["pending"]) == []
+        done = root.reassign("ann", "anna")
+        assert (done.memories, done.left) == (4, 1)
+        assert set(browsed(new, statuses=STATUSES)) == {private, shared, waits, pinned.id}
+        assert recalled(new, "private note") == [private]
+        assert recalled(ann, "private note") == []
+        assert new.show(pinned.id).memory.pinned == pinned.pinned, "it stays in whose talk it was"
+        assert root.show(kept).memory.owner == "ann"
+        assert new.show(private).memory.metadata == {"former_owner": "ann"}
+        last = root.history(private).versions[-1]
+        assert (last.change, last.by, set(last.changed)) == ("reassign", "root", {"owner", "metadata"})
+        assert root.reassign("ann", "anna").memories == 0
+        assert root.reassign("anna", "ann").memories == 4
+        assert (ann.show(private).memory.metadata, browsed(root, statuses=STATUSES)) == ({}, before)
+        assert root.doctor().problems == ()
+
+    def test_only_an_admin_in_person_does_so(self, ann: OnRecord, root: OnRecord) -> None:
+        id = ann.remember("A note.").memory.id
+        agent = administrator(actor="agent", operator=False)
+        for door in (ann, ann.as_caller(agent)):
+            with pytest.raises(Forbidden):
+                door.reassign("ann", "bob")
+        with pytest.raises(Invalid, match="same user"):
+            root.reassign("ann", "ann")
+        assert root.show(id).memory.owner == "ann"
 
 
 class UnattendedConformance(Conformance):

@@ -20,7 +20,7 @@ from onrecord.model.changesets import WITHOUT_CATALOG, Changeset, FieldChange, w
 from onrecord.model.collections import ENTITIES
 from onrecord.model.edits import Edit
 from onrecord.model.limits import APPLIED_AT_ONCE, PROPOSAL_STATES
-from onrecord.review.settling import LEFT_AFTER, finish_apply, settle_changesets, take_back
+from onrecord.review.settling import LEFT_AFTER, finish_apply, settle_all, take_back
 from onrecord.service import OnRecord
 from onrecord.store.ports.filters import ChangesetFilter
 from onrecord.store.ports.store import Store
@@ -492,7 +492,7 @@ class ChangesetConformance(_InAShop):
 
         def sleep(_: int, write: Callable[[], Any]) -> None:
             write()
-            assert settle_changesets(store, clock.now + 2 * LEFT_AFTER) == ("1",)
+            assert settle_all(store, clock.now + 2 * LEFT_AFTER) == ("1",)
 
         with monkeypatch.context() as patched:
             one_by_one(patched, "write", sleep)
@@ -523,7 +523,7 @@ class ChangesetConformance(_InAShop):
             shop.apply(ENTITY)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
         with stopping(monkeypatch, "restore", 1):
-            settle_changesets(store, clock.now)
+            settle_all(store, clock.now)
         [half] = shop.changesets().changesets
         assert (half.state, description(shop)) == ("taking_back", NET)
         target = AmendmentsTarget(store, shop.caller, clock.now, embeds=False)
@@ -532,7 +532,7 @@ class ChangesetConformance(_InAShop):
         with pytest.raises(Conflict, match="is being taken back"):
             shop.roll_back("1")
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
-        assert settle_changesets(store, clock.now) == ("1",)
+        assert settle_all(store, clock.now) == ("1",)
         [failed] = shop.changesets().changesets
         assert (failed.state, failed.ended_reason) == ("failed", "the process that applied it ended")
         assert (shown(shop), states(shop)) == (untouched, {"approved": [id]})
@@ -626,7 +626,7 @@ class ChangesetConformance(_InAShop):
         with stopping(monkeypatch, "write", 2):
             shop.apply(ENTITY)
         shop.ingest(write_source(tmp_path, columns="id"))
-        assert settle_changesets(store, clock.now + 2 * LEFT_AFTER) == ("1",)
+        assert settle_all(store, clock.now + 2 * LEFT_AFTER) == ("1",)
         shop.ingest(write_source(tmp_path))
         assert (description(shop), shown(shop)["promoted"]) == (AMOUNT, None)
         assert shop.changesets().changesets[0].state == "failed"
@@ -723,7 +723,7 @@ class ChangesetConformance(_InAShop):
         id = approved(shop, described(), {"entity": ENTITY, "field": "tags", "key": "money", "op": "add"})
         with stopping(monkeypatch, "write", at, before):
             shop.apply(ENTITY)
-        assert settle_changesets(store, clock.now) == (), "whoever applies it may still be there"
+        assert settle_all(store, clock.now) == (), "whoever applies it may still be there"
         with pytest.raises(Conflict, match="is being applied"):
             shop.apply(ENTITY)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
@@ -735,7 +735,7 @@ class ChangesetConformance(_InAShop):
         assert settled.state == ("applied" if whole else "failed")
         assert states(shop) == {"applied" if whole else "approved": [id]}
         assert (shown(shop) == untouched) == (not whole)
-        assert settle_changesets(store, clock.now) == ()
+        assert settle_all(store, clock.now) == ()
         if whole:
             shop.roll_back("1")
         else:
@@ -989,7 +989,7 @@ class ChangesetConformance(_InAShop):
         path.write_text("".join(_forged(written, "changeset")))
         agent.import_(str(path), skip_conflicts=True)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
-        assert settle_changesets(store, clock.now) == ()
+        assert settle_all(store, clock.now) == ()
         assert {each.id: each.state for each in shop.changesets().changesets}["7"] == "failed"
         path.write_text("".join(_forged(written, "versions")))
         with pytest.raises(Forbidden, match="only a person"):

@@ -2,7 +2,12 @@
 
 from onrecord.testing.archive import ArchiveConformance, CareConformance
 from onrecord.testing.attaching import AttachConformance
-from onrecord.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
+from onrecord.testing.change import (
+    ChangeConformance,
+    ReassignedConformance,
+    TransactionConformance,
+    UnattendedConformance,
+)
 from onrecord.testing.changesets import ChangesetConformance, ProposalConformance
 from onrecord.testing.dedupe import DedupeConformance
 from onrecord.testing.embedding import CatchingUpConformance, NearConformance, VectorConformance
@@ -70,6 +75,7 @@ class StoreConformance(
     NameConformance,
     GlobalConformance,
     ChangeConformance,
+    ReassignedConformance,
     UnattendedConformance,
     TransactionConformance,
     SearchConformance,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -362,6 +362,12 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.filed_memories": lambda t: t.read(
         lambda r: r.filed_memories(reference_facet(t.one.entities[0]))
     ),
+    "Reading.filed_under": lambda t: t.read(
+        lambda r: r.filed_under([reference_facet(each) for each in (*t.one.entities, *t.two.entities)])
+    ),
+    "Reading.recorded_since": lambda t: t.read(
+        lambda r: r.recorded_since(datetime(1970, 1, 1, tzinfo=UTC), most=1_000)
+    ),
     "Reading.newest": lambda t: t.read(
         lambda r: r.newest(
             [reference_facet(each) for each in (*t.one.entities, *t.two.entities)],
@@ -531,6 +537,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "apply": lambda t: t.door.apply(t.one.entities[0], memories=[t.one.id]),
     "roll_back": lambda t: t.door.roll_back("1"),
     "changesets": lambda t: t.door.changesets(),
+    "impact": lambda t: t.door.impact(sql=f"DROP TABLE {t.code}"),
+    "renames": lambda t: t.door.renames(),
+    "accept_renames": lambda t: t.door.accept_renames(entities=[t.one.entities[0]]),
     "context": lambda t: t.code in t.door.context(t.one.title, max_tokens=100_000).text,
     "attach": lambda t: t.door.attach({"found": [*t.one.entities, t.code]}, max_tokens=100_000),
     "attach: in a conversation": lambda t: t.door.attach(
@@ -572,6 +581,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "doctor": lambda t: t.door.doctor(),
     "reindex": lambda t: t.door.reindex() and None,
     "embed_missing": lambda t: t.door.embed_missing() and None,
+    "dismiss_failures": lambda t: t.door.dismiss_failures() and None,
+    "reassign": lambda t: t.door.reassign(t.one.owner, "eve", dry_run=True) and None,
     "status": lambda t: t.door.status() and None,
 }
 #: Not tried: `attached` serves those who delete conversations and artifacts, `is_outranked` and `sees` are about a memory

@@ -1,26 +1,29 @@
-"""WHERE does a catalog come from? Model files, a store of models, a database, or files of dbt; a look tells which."""
+"""WHERE does a catalog come from? Model files, a store of models, a database, files of dbt, or DataHub; a look tells which."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
+from onrecord.catalog.datahub import NAME as DATAHUB
+from onrecord.catalog.naming import named_datasource
 from onrecord.catalog.sources.database import DatabaseCatalog
 from onrecord.catalog.sources.database_access import URL_SCHEMES
+from onrecord.catalog.sources.datahub import DatahubCatalog
 from onrecord.catalog.sources.dbt import DbtCatalog
 from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT, SEMANTIC_MANIFEST
 from onrecord.catalog.sources.model_store import ModelStore, is_model_store
-from onrecord.catalog.sources.naming import named_datasource
 from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalog
 from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.catalog import Datasource, Model
+from onrecord.model.service_address import ServiceAddress
 from onrecord.store.looking import is_sqlite
 
 MOST_SAMPLE_VALUES: Final = 100
 _KEYWORDS: Final = re.compile(r"\b(host|dbname|port|user|password|service)=\S")
 _UNDERSTOOD: Final = (
     f"understood are a folder with {MODELS}/ or {DATASOURCES}/ of YAML files, a dbt project with its target/{MANIFEST}, "
-    f"that folder or file itself, a SQLite file, and an address ({', '.join(URL_SCHEMES)})"
+    f"that folder or file itself, a SQLite file, an address ({', '.join(URL_SCHEMES)}), and {DATAHUB}"
 )
 
 
@@ -63,11 +66,34 @@ class Source(Protocol):
         """What was left out, and why, for the person who asked."""
 
 
+@runtime_checkable
+class LaggingSource(Protocol):
+    """A source whose listing may lag behind: who is not listed is asked for before it counts as gone."""
+
+    def still_known(self, missing: Mapping[str, Sequence[str]]) -> Set[str]:
+        """Of models that were known, each with its other names, and are not listed now, those that are not certainly gone."""
+
+
 def open_source(
-    given: str, *, datasource: str | None = None, sample_values: int = 0, schema: str | None = None
+    given: str,
+    *,
+    datasource: str | None = None,
+    sample_values: int = 0,
+    schema: str | None = None,
+    datahub: ServiceAddress | None = None,
 ) -> Source:
-    """The source at a path or address. A YAML folder names its datasources itself; only databases have the rest."""
+    """The source at a path or address, or the DataHub of the settings. Only a database and dbt can be given a name, and only
+    databases have the rest.
+    """
     _check_options(given, datasource, sample_values)
+    if given == DATAHUB:
+        _refuse_for_files(given, sample_values=sample_values, schema=schema, datasource=datasource)
+        if datahub is None:
+            raise invalid(
+                "datahub_url",
+                f"is not set; set it to ingest from DataHub. A folder of this name is ./{given}",
+            )
+        return DatahubCatalog(datahub)
     if "://" in given:
         return DatabaseCatalog(given, datasource=datasource, schema=schema, sample_values=sample_values)
     path = Path(given).expanduser()

@@ -14,9 +14,9 @@ from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import DatabaseError, DBAPIError, NoSuchTableError, SAWarning
 from sqlalchemy.types import NullType
 
+from onrecord.catalog.naming import legal_name, legal_names
 from onrecord.catalog.sources.database_access import access_by_address, access_to_file
 from onrecord.catalog.sources.fingerprinting import fingerprint, fingerprint_with_samples
-from onrecord.catalog.sources.naming import legal_name, legal_names
 from onrecord.catalog.sources.sampling import may_be_sampled, sample
 from onrecord.errors import invalid
 from onrecord.model.catalog import SAMPLED, Datasource, Join, Model, Part

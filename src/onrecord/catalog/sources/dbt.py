@@ -8,13 +8,13 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from onrecord.catalog.naming import legal_name
 from onrecord.catalog.sources.dbt_artifacts import NOTHING, ArtifactPart, read_catalog, read_manifest
 from onrecord.catalog.sources.dbt_columns import ColumnNames, columns_of, parts_of
 from onrecord.catalog.sources.dbt_semantics import DbtSemantics
 from onrecord.catalog.sources.fingerprinting import fingerprint
-from onrecord.catalog.sources.naming import legal_name
 from onrecord.errors import invalid
-from onrecord.model.catalog import Datasource, Form, Join, Model
+from onrecord.model.catalog import COLUMNS_TOLD, Datasource, Form, Join, Model
 
 #: The resource types that become models; earlier ones get their names first.
 _KINDS: Final = ("model", "seed", "snapshot", "source")
@@ -142,6 +142,8 @@ class _Project:
             "materialized": _materialized(node),
             "deprecation_date": deprecated_on,
             "meta": meta,
+            # Without what the database lists, only those are known that people described.
+            COLUMNS_TOLD: None if listing.pieces("columns") else "described",
         }
         return Model(
             datasource=self.datasource,

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from onrecord.catalog.naming import legal_name, legal_names
 from onrecord.catalog.sources.dbt_artifacts import NOTHING, ArtifactPart
-from onrecord.catalog.sources.naming import legal_name, legal_names
 from onrecord.model.catalog import Part
 
 

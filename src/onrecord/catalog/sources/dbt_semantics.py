@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from onrecord.catalog.naming import legal_name
 from onrecord.catalog.sources.dbt_artifacts import ArtifactPart
-from onrecord.catalog.sources.naming import legal_name
 from onrecord.model.catalog import Join, Model, Part
 
 _AGGREGATIONS: Final = {"average": "avg", "sum_boolean": "sum"}

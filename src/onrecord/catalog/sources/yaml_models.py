@@ -22,7 +22,7 @@ from onrecord.catalog.model_shapes import (
     parts_of,
     tags_of,
 )
-from onrecord.catalog.sources.naming import reference_name, why_no_name
+from onrecord.catalog.naming import reference_name, why_no_name
 from onrecord.catalog.sources.regular_files import read_regular
 from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.catalog import Datasource, Model

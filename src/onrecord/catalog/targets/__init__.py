@@ -35,8 +35,13 @@ class Target(Protocol):
     def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
         """What stands at some places; a place of an entity that the catalog does not know is left out."""
 
-    def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> None:
-        """Write each new value if the old one still stands there; otherwise Moved. Only while it is *applying*."""
+    def obstacle(self, change: FieldChange) -> str | None:
+        """Why this target cannot take a change; None if it can."""
+
+    def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
+        """Write each new value if the old one still stands there; otherwise Moved. Only while it is *applying*. Returns what
+        is to be said of values that were written, such as that they do not show yet.
+        """
 
     def written(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[Cell]:
         """The places where the new value stands, written by this changeset."""

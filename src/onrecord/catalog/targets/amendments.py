@@ -55,7 +55,10 @@ class AmendmentsTarget:
         told = {cell: _standing(roots[root_of(cell.entity)], cell) for cell in wanted}
         return {cell: standing for cell, standing in told.items() if standing is not None}
 
-    def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> None:
+    def obstacle(self, change: FieldChange) -> str | None:
+        return None
+
+    def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
         with self._store.writing(self._caller, self._now) as writing:
             if _state(writing, changeset.id) != "applying":
                 raise Moved(f"changeset {changeset.id} was settled meanwhile")
@@ -69,6 +72,7 @@ class AmendmentsTarget:
             if root is not None and missing:
                 anew = {each.edit.cell: self._amendment(root, changeset, each) for each in missing}
                 self._put(catalog, root, anew, "apply")
+        return {}
 
     def _amendment(self, root: "_Root", changeset: Changeset, change: FieldChange) -> Amendment:
         return Amendment(

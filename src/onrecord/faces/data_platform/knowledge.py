@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from onrecord.catalog.resolution import Unresolved
 from onrecord.errors import Conflict, Invalid, NotFound, VersionConflict
 from onrecord.faces.data_platform.actions import TYPES, check_actions, edits_of, place_of, type_of
 from onrecord.faces.data_platform.changesets import changeset_named, is_of, summary_of
@@ -283,7 +284,11 @@ def apply(
         }
     urn = str(entity_urn)
     edits = [edit for change in changes for edit in edits_of(change, "change_type", urn)]
-    done = door.apply(urn, memories=ids, edits=edits, reason=review_notes or None).changeset
+    try:
+        done = door.apply(urn, memories=ids, edits=edits, reason=review_notes or None).changeset
+    except Unresolved as unknown:
+        told = f"{unknown.reason} Read it in first (onrecord ingest), then apply; insights stay approved."
+        raise Refused("entity_urn", told) from None
     return {
         "changeset_id": done.id,
         "entity_urn": urn,

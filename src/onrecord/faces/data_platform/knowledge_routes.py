@@ -35,6 +35,7 @@ from onrecord.faces.data_platform.route_parts import (
     STATUS,
     UNTIL,
     choice,
+    criteria,
     cut_of,
     get,
     how_many,
@@ -55,17 +56,14 @@ _MOVES: Final = ("approved", "rejected")
 
 def _criteria(asked: Mapping[str, Any]) -> dict[str, Any]:
     """The filters of a list in our words; without a status, insights in every state."""
-    several = {
+    names = {
         "category": "categories",
         "confidence": "confidences",
         "source": "sources",
         "entity_urn": "entities",
         "captured_by": "owners",
     }
-    one = {"since": "created_since", "until": "created_before"}
-    wanted: dict[str, Any] = {ours: [asked[name]] for name, ours in several.items() if name in asked}
-    wanted |= {ours: asked[name] for name, ours in one.items() if name in asked}
-    return wanted | {"proposal": asked.get("status", "any")}
+    return criteria(asked, names) | {"proposal": asked.get("status", "any")}
 
 
 def _page(door: OnRecord, wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ COUNT: Final = {"type": "integer"}
 COUNTS: Final = {"type": "object", "additionalProperties": COUNT}
 #: A fault of a request has this status on the platform, and another on our own routes.
 _FAULTY: Final = 400
+_TIMES: Final = {"since": "created_since", "until": "created_before"}
 _NUMBERS: Final = frozenset({"page", "per_page", "limit", "offset"})
 
 
@@ -68,6 +69,12 @@ def read_fields(request: Request, body: bytes, known: Mapping[str, Any]) -> dict
     if faults:
         raise Invalid(faults)
     return given
+
+
+def criteria(asked: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The filters of a list in our words; `names` are those of which a filter takes several values."""
+    wanted: dict[str, Any] = {ours: [asked[name]] for name, ours in names.items() if name in asked}
+    return wanted | {ours: asked[name] for name, ours in _TIMES.items() if name in asked}
 
 
 def page_of(asked: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, int]]:

@@ -29,6 +29,7 @@ from onrecord.faces.data_platform.route_parts import (
     STATUS,
     UNTIL,
     choice,
+    criteria,
     cut_of,
     get,
     how_many,
@@ -47,17 +48,16 @@ _ENDED: Final = "It is archived or superseded."
 
 def _criteria(asked: Mapping[str, Any]) -> dict[str, Any]:
     """The filters of a list in our words; without a status, records of every status."""
-    several = {
+    names = {
         "dimension": "dimensions",
         "category": "categories",
         "source": "sources",
         "entity_urn": "entities",
         "created_by": "owners",
     }
-    one = {"persona": "persona", "since": "created_since", "until": "created_before"}
-    wanted: dict[str, Any] = {ours: [asked[name]] for name, ours in several.items() if name in asked}
-    wanted |= {ours: asked[name] for name, ours in one.items() if name in asked}
-    return wanted | {"statuses": statuses_of(asked["status"]) if "status" in asked else EVERY_STATUS}
+    persona = {"persona": asked["persona"]} if "persona" in asked else {}
+    statuses = statuses_of(asked["status"]) if "status" in asked else EVERY_STATUS
+    return criteria(asked, names) | persona | {"statuses": statuses}
 
 
 def _page(door: OnRecord, asked: Mapping[str, Any], cut: Mapping[str, int], **more: Any) -> dict[str, Any]:

@@ -145,8 +145,8 @@ class Reading(Protocol):
         """
 
     def recorded_since(self, since: datetime, *, most: int, after: int = 0) -> list[Memory]:
-        """The tenant's own memories that were last written after a time, retired ones too, in the order of their rows;
-        those of later rows than `after`.
+        """The tenant's own memories that were last written since a time, retired ones too, in that order; of those
+        written at that very time, the ones of later rows than `after`.
         """
 
     def newest(

@@ -338,11 +338,12 @@ def _filed_under(visibility: Visibility) -> Select[Any]:
 
 @cache
 def _recorded(visibility: Visibility) -> Select[Any]:
-    later = memories.c.recorded_at > bindparam("since", type_=memories.c.recorded_at.type)
+    since, after = bindparam("since", type_=memories.c.recorded_at.type), bindparam("after", type_=BigInteger)
+    behind = or_(memories.c.recorded_at > since, memories.c.row > after)
     return (
         select(*PRESENT)
-        .where(visible(memories, visibility), later, memories.c.row > bindparam("after", type_=BigInteger))
-        .order_by(memories.c.row)
+        .where(visible(memories, visibility), memories.c.recorded_at >= since, behind)
+        .order_by(memories.c.recorded_at, memories.c.row)
         .limit(bindparam("most", type_=Integer))
     )
 

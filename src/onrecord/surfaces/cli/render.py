@@ -478,6 +478,8 @@ def _changeset(changeset: "Changeset") -> Iterator[Part]:
         f"Changeset {changeset.id} of {changeset.entity}: {changeset.state}, by {changeset.by} "
         f"{_minute(changeset.at)}" + (f", from {from_ids}" if from_ids else "")
     )
+    if changeset.ended_reason:
+        yield f"  {changeset.state}: {changeset.ended_reason}"
     for each in changeset.changes:
         yield f"  {_edit(each.edit)}  (before: {_value(each.before)})" + (
             f"; {each.note}" if each.note else ""

@@ -5,15 +5,19 @@ import signal
 import threading
 from contextlib import ExitStack
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from onrecord.surfaces.cli.commands import COMMON, common_options, config_of, opened_door
 from onrecord.surfaces.forced_exit import end_within, shutdown_timeout
 
+if TYPE_CHECKING:
+    from onrecord.jobs.worker import Worker
+
 #: How far a gentle worker steps back behind other processes.
 _LAST: Final = 10
+_LOOK_EVERY_S: Final = 1.0
 
 _HELP = """Do what was put off: make the vectors of memories and entities that have none yet, for whatever reason, end
 changesets that a process left half applied, and delete lines of the audit that are older than they are kept
@@ -65,11 +69,21 @@ def _run(context: click.Context, once: bool, within: int | None, gently: bool, *
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)
+        worker = door.worker
         if once:
-            door.worker.run(stop, _tell, gently=gently, once=True)
+            threading.Thread(target=_watch, args=(worker, stop), daemon=True).start()
+            worker.run(stop, _tell, gently=gently, once=True)
             return
         click.echo(f"Working on {door.location}; Ctrl-C stops.", err=True)
-        door.worker.run(stop, _tell, gently=gently)
+        worker.run(stop, _tell, gently=gently)
+
+
+def _watch(worker: "Worker", stop: threading.Event) -> None:
+    """End this process soon after its store is deleted, also in the middle of a job, which is then for nobody."""
+    while not stop.wait(_LOOK_EVERY_S):
+        if worker.works_in_vain():
+            end_within(0)
+            stop.set()
 
 
 def _tell(done: int, failures: tuple[str, ...]) -> None:

@@ -57,7 +57,7 @@ def attach_memories(
     return AttachingMiddleware(door, deadline_s, told, conversation or _Sessions())
 
 
-class Manner(Protocol):
+class AnswerAdapter(Protocol):
     """What is read of an answer, and how what is known of it is told."""
 
     def asked(self, call: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -92,11 +92,11 @@ class AttachingMiddleware:
         self,
         door: AnyDoor | Callable[[Context], AnyDoor],
         deadline_s: float,
-        manner: Manner,
+        adapter: AnswerAdapter,
         conversation: Callable[[Context], str | None],
     ) -> None:
         self._door_of: Callable[[Context], AnyDoor] = door if callable(door) else lambda context: door
-        self._deadline_s, self._manner, self._conversation = deadline_s, manner, conversation
+        self._deadline_s, self._adapter, self._conversation = deadline_s, adapter, conversation
         self._places = _Slots(_MOST_AT_ONCE)
         #: Conversations that the store has told something, too late to be passed on.
         self._missed: LruCache[str, bool] = LruCache(_MOST_SESSIONS)
@@ -110,7 +110,7 @@ class AttachingMiddleware:
         if not isinstance(told, dict) or not isinstance(told.get("content"), list):
             # Such as a question to the person at the other end.
             return result
-        asked = self._manner.asked(given, told)
+        asked = self._adapter.asked(given, told)
         if asked is None or (known := await self._known(context, asked)) is None:
             return result
         text = known if isinstance(known, str) else json.dumps(known, ensure_ascii=False)
@@ -128,7 +128,7 @@ class AttachingMiddleware:
             named = None if "again" in asked or _is_in_one(door) else self._conversation(context)
             with anyio.move_on_after(self._deadline_s):
                 attached = await self._asked(door, asked, named)
-                return None if attached is None else self._manner.told(attached)
+                return None if attached is None else self._adapter.told(attached)
             if named is not None:
                 self._missed.put(named, True)
         except Exception as problem:
