@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args
 from onrecord.attached_buffer import AttachedBuffer
 from onrecord.errors import Fault, Forbidden, Invalid
 from onrecord.model import ids
-from onrecord.model.advice import YES, AdviceInput, Advised, Task
+from onrecord.model.advice import YES, AdviceInput, Advised, Standing, Task
 from onrecord.model.caller import Caller
 from onrecord.model.limits import SAVES_PER_RUN, Permission
 from onrecord.model.memory import Change
@@ -149,6 +149,11 @@ class Call:
     def advise(self, task: Task, input: AdviceInput, model: str = YES, agent: str | None = None) -> Advised:
         """Advice for this caller and its agent. Ask outside every transaction: it may take seconds."""
         return self.advisor.advise(task, input, Asker(caller=self.caller, now=self.now, agent=agent), model)
+
+    def standing_advice(self) -> frozenset[Standing]:
+        """What the tenant lets an advisor do without being asked each time."""
+        with self.store.ledger(self.caller.tenant, writes=False) as ledger:
+            return frozenset(ledger.settings().advice)
 
     def note(self, operation: str, subject: str | None = None) -> None:
         """Write a line of the audit for the operation as a whole. Single saves write their own lines."""

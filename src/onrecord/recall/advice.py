@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from onrecord.model.advice import NO, YES, AdviceInput, Advised, Candidate, RerankWhen, Standing, Task
+from onrecord.model.advice import NO, YES, AdviceInput, Advised, Candidate, RerankWhen, Task
 from onrecord.model.memory import Memory
 from onrecord.operation import Call
 from onrecord.providers.advising import is_wanted
@@ -60,19 +60,13 @@ def wishes_of(call: Call, ask: "Recall") -> Wishes:
     if not call.advisor.is_there or not ask.question.strip():
         return asked
     asked = replace(asked, agent=paying_agent(call, ask.agent))
-    standing = standing_advice(call)
+    standing = call.standing_advice()
     if ask.expand is None and "expand" in standing:
         asked = replace(asked, expand=YES)
     if ask.rerank is None and standing & {"rerank", "rerank_close"}:
         when: RerankWhen = "always" if "rerank" in standing else "close"
         asked = replace(asked, rerank=YES, when=ask.rerank_when or when)
     return asked
-
-
-def standing_advice(call: Call) -> frozenset[Standing]:
-    """What the tenant lets an advisor do without being asked each time."""
-    with call.store.ledger(call.caller.tenant, writes=False) as ledger:
-        return frozenset(ledger.settings().advice)
 
 
 def in_other_words(call: Call, ask: "Recall", wishes: Wishes) -> tuple[tuple[str, ...], tuple[Advised, ...]]:

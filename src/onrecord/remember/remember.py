@@ -26,10 +26,8 @@ from onrecord.model.rules import ListOf, OrNone
 from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
 from onrecord.providers.advising import is_wanted
-from onrecord.recall.advice import standing_advice
 from onrecord.remember.alike import compare, similar_to
 from onrecord.remember.check import check
-from onrecord.remember.contradict import end_contradicted
 from onrecord.remember.cut import cut
 from onrecord.remember.dedupe import dedupe
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
@@ -225,6 +223,11 @@ def remember(call: Call, ask: Remember) -> Remembered:
             ),
         )
         trial.end()
+    if not is_wanted(ask.auto_supersede):
+        return saved
+    # Few saves ask for it, and it loads the whole search.
+    from onrecord.remember.contradict import end_contradicted
+
     return end_contradicted(call, ask, saved)
 
 
@@ -239,7 +242,7 @@ def _filled(call: Call, ask: Remember) -> Remember:
         )
     if not call.advisor.is_there or (ask.auto_tag is not None and ask.auto_supersede is not None):
         return ask
-    standing = standing_advice(call)
+    standing = call.standing_advice()
     return replace(
         ask,
         auto_tag=ask.auto_tag or (YES if "tag" in standing else None),
