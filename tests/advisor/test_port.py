@@ -5,8 +5,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from threading import Event
+from typing import Any
 
 import pytest
+from openai import OpenAI
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.advisor.policy import PolicyTexts, read_policy
@@ -207,6 +209,34 @@ def test_requests_name_models_that_are_configured_and_no_others(advised: Open, m
         in told.note
     )
     assert len(model.asked) == 3
+
+
+def test_other_providers_say_which_package_they_need(advised: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And whoever has no key is told where to set it."""
+    for package in ("anthropic", "google.genai"):
+        monkeypatch.setitem(sys.modules, package, None)
+    for kind in ("anthropic", "google"):
+        door = advised(advisor=f"{kind}:some-model", advisor_url="openai=http://127.0.0.1:9/v1")
+        told = ask(door, "rerank", TO_RANK)
+        assert f"pip install 'onrecord[advisor-{kind}]'" in (told.note or "")
+    keyless = advised(advisor_url="https://api.openai.com/v1", advisor_key="anthropic=other")
+    assert "needs a key. Set `advisor_key`" in (ask(keyless, "rerank", TO_RANK).note or "")
+
+
+def test_the_scripted_model_streams_and_calls_tools_as_services_do(model: ScriptedModel) -> None:
+    with OpenAI(base_url=model.url, api_key=KEY, max_retries=0) as client:
+        asked: Any = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
+        model.script = lambda body: Says("a reply in several pieces")
+        pieces = [
+            part.choices[0].delta.content or ""
+            for part in client.chat.completions.create(**asked, stream=True)
+        ]
+        assert len(pieces) > 2
+        assert "".join(pieces) == "a reply in several pieces"
+        model.script = lambda body: Calls('{"ids": ["1"]}')
+        tool = {"type": "function", "function": {"name": "reply", "parameters": {"type": "object"}}}
+        [call] = client.chat.completions.create(**asked, tools=[tool]).choices[0].message.tool_calls
+        assert (call.function.name, call.function.arguments) == ("reply", '{"ids": ["1"]}')
 
 
 def test_settings_that_make_no_sense_are_refused_together(tmp_path_factory: pytest.TempPathFactory) -> None:

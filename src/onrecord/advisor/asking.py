@@ -37,6 +37,7 @@ _FIRST_WAIT_S: Final = 0.25
 #: A reply has some hundred tokens; nothing longer is read.
 ANSWER_BYTES: Final = 1024 * 1024
 _CLOSING_S: Final = 5.0
+_LONGEST_S: Final = 3600.0
 _NO_KEY: Final = "not-set"  # clients want one even where the service does not
 _TOOL: Final = "reply"
 _PACKAGES: Final[Mapping[Kind, str]] = {
@@ -153,10 +154,9 @@ class Models:
             raise ProviderError(f"The advisor {name} needs a key. Set `advisor_key` or `advisor_key_file`.")
         try:
             return _CONNECT[kind](name.model, url, key or _NO_KEY, self._client())
-        except ImportError as problem:
+        except ImportError:
             raise ProviderError(
-                f"The advisor {name} needs one more package ({problem.name or problem} is missing): "
-                f"pip install 'onrecord[{_PACKAGES[kind]}]'."
+                f"The advisor {name} needs one more package: pip install 'onrecord[{_PACKAGES[kind]}]'."
             ) from None
 
     def _client(self) -> AsyncClient:
@@ -166,6 +166,8 @@ class Models:
         here = os.getpid()
         if here not in self._clients:
             self._clients[here] = bounded_client(ANSWER_BYTES, follows=False)
+            # Each request has a time of its own.
+            self._clients[here].timeout = _LONGEST_S
         return self._clients[here]
 
     def close(self) -> None:
