@@ -26,6 +26,7 @@ from tests.catalog.staleness_table import (
     DatahubDatasets,
     DbtManifest,
     ModelFiles,
+    PostgresDatabase,
     unsaid,
 )
 from tests.conftest import Clock
@@ -88,6 +89,40 @@ def test_of_eight_kinds_of_memory_those_go_stale_that_a_change_concerns(
     worked(door)
     # For what was written meanwhile this is a change like any other.
     assert set(stale(door)) <= {"after"}
+
+
+#: Those of which PostgreSQL tells in its own way: other names of types, tables without files, comments.
+ASKED_OF_POSTGRES = (
+    "a column is renamed",
+    "a column has another type",
+    "the columns are in another order",
+    "the model is gone",
+    "it is described anew",
+)
+
+
+@pytest.mark.parametrize("change", ASKED_OF_POSTGRES)
+def test_a_postgres_database_tells_the_same(
+    change: str, postgres_dsn: str, door: OnRecord, clock: Clock
+) -> None:
+    database = PostgresDatabase(postgres_dsn)
+    known = {"datasource": "shop"}
+    door.ingest(database.write(BASE), **known)
+    clock.tick(days=1)
+    for kind, given in MEMORIES.items():
+        door.remember(kind, alike="keep", **given)
+    source = database.write(CHANGES[change].change(BASE))
+    impact = door.impact(source, **known)
+    foretold = {each.title: each.reason for each in (*impact.memories, *impact.example_queries)}
+    clock.tick(days=1)
+    door.ingest(source, **known)
+    worked(door)
+    day = f" (since {clock.now:%Y-%m-%d})"
+    assert set(foretold) == CHANGES[change].stale
+    assert {kind: reason.replace(day, "") for kind, reason in stale(door).items()} == foretold
+    door.ingest(database.write(BASE), **known)
+    worked(door)
+    assert stale(door) == {}
 
 
 def test_the_table_has_twelve_changes_and_eight_kinds_of_memory() -> None:

@@ -14,6 +14,7 @@ from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Archive
 from onrecord.store.ports.jobs import EMBED, RECONCILE, STORE, WATCH
+from onrecord.store.ports.store import BEGINNING
 
 #: A worker that has not looked for so long after its time does not run.
 _OVERDUE: Final = timedelta(minutes=2)
@@ -23,12 +24,18 @@ _EMBEDDER: Final = "a worker tries again by itself; see that the embedder can be
 _SOURCES: Final = (
     "a worker tries again by itself; see that the sources can be read (`onrecord config` shows them)"
 )
+_NOBODY_WATCHES: Final = (
+    "nobody looks whether memories have gone stale: a server, `onrecord work` or `onrecord mcp` looks by itself once it "
+    "runs with ONRECORD_WATCH=yes, and `onrecord work --once` looks at once"
+)
 _CURES: Final = {EMBED: _EMBEDDER, RECONCILE: _EMBEDDER, WATCH: _SOURCES}
 
 
 @dataclass(frozen=True, slots=True)
 class ShowStatus(Request):
-    """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
+    """Show the state of the store: where it is, how many memories have vectors, when the watcher last looked, which jobs
+    wait and which failed.
+    """
 
     all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
 
@@ -75,6 +82,17 @@ class TenantStatus(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Watching(Answer):
+    """When the watcher last looked and looks again; None if it never did or nobody will. `cure` says what helps if its time
+    is over.
+    """
+
+    last_look: datetime | None
+    next_look: datetime | None
+    cure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatus(Answer):
     """The state of the store. Without an embedder, `embedder` is None."""
 
@@ -86,6 +104,8 @@ class StoreStatus(Answer):
     failures: tuple[FailedJobs, ...] = ()
     #: How many numbers a vector of the embedder has.
     dimensions: int | None = None
+    #: Whether what memories are about is watched, and when; None if it is not.
+    watching: Watching | None = None
 
 
 @operation("read", "memory.admin", "GET /status")
@@ -101,6 +121,7 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         cure = _makes_vectors(archive.due_next(RECONCILE), call.now)
         here = [_tenant(archive, home, current, cure) for home in there]
         failures = _failures(archive, STORE) if call.caller.operator else ()
+        next_look = archive.due_next(WATCH)
     return StoreStatus(
         location=call.store.location,
         embedder=None if current is None else current.name,
@@ -108,6 +129,18 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         degraded=degraded,
         failures=failures,
         dimensions=None if current is None else current.dimensions,
+        watching=None if call.policy.watch is None else _watching(call, next_look),
+    )
+
+
+def _watching(call: Call, next_look: datetime | None) -> Watching:
+    looked = call.store.watched()
+    is_late = next_look is None or next_look <= call.now - _OVERDUE
+    return Watching(
+        # An import makes the next look begin at the beginning.
+        last_look=None if looked == BEGINNING else looked,
+        next_look=next_look,
+        cure=_NOBODY_WATCHES if is_late else None,
     )
 
 

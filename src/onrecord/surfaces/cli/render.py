@@ -641,6 +641,11 @@ def _(answer: "EmbeddedMissing") -> Iterator[Part]:
 def _(answer: "StoreStatus") -> Iterator[Part]:
     yield f"Store: {answer.location}"
     yield f"Embedder: {answer.embedder or 'none'}"
+    if (watching := answer.watching) is not None:
+        last = "never" if watching.last_look is None else _minute(watching.last_look)
+        following = "" if watching.next_look is None else f", next look {_minute(watching.next_look)}"
+        yield f"Watched: last look {last}{following}"
+        yield from (f"Cure: {cure}." for cure in (watching.cure,) if cure)
     yield from answer.degraded
     yield from _failed_jobs(answer.failures)
     for tenant in answer.tenants:
@@ -715,6 +720,9 @@ def _(answer: "AcceptedRenames") -> Iterator[Part]:
     yield from (f"{each.entity} is {each.to} now: {_memories(each.total)}" for each in answer.renames)
     yield f"{_memories(answer.changed)} followed." if answer.changed else "No memory waited for a new name."
     yield from (f"#{each.memory} stays stale: {each.reason}" for each in answer.kept)
+    for left in answer.left:
+        what = " ".join(filter(None, (left.field, left.key)))
+        yield f"The promoted {what} of {left.entity} stays there; propose it for {left.to}."
 
 
 @_shows
