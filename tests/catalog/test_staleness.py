@@ -16,6 +16,7 @@ from onrecord.catalog.staleness import reason_of, staleness
 from onrecord.model.catalog import Model, Part
 from onrecord.model.limits import REASON_CHARACTERS
 from onrecord.model.memory import Memory
+from onrecord.testing.changesets import approved, described
 from onrecord.testing.upkeep import worked
 from tests.catalog.staleness_table import (
     ADAPTERS,
@@ -310,3 +311,24 @@ def test_a_manifest_without_the_list_of_the_database_does_not_say_that_columns_a
     door.ingest(dbt.write(BASE))
     worked(door)
     assert stale(door) == {}
+
+
+def test_promoted_values_of_a_renamed_column_are_named_and_stay_where_they_can_be_taken_back(
+    door: OnRecord, clock: Clock, tmp_path: Path
+) -> None:
+    source = ModelFiles(tmp_path / "source")
+    door.ingest(source.write(BASE))
+    clock.tick(days=1)
+    door.remember("Amounts are net.", entities=["shop.orders.amount"], id="a")
+    approved(door, described())
+    changeset = door.apply("shop.orders").changeset
+    clock.tick(days=1)
+    door.ingest(source.write(CHANGES["a column is renamed"].change(BASE)))
+    worked(door)
+    accepted = door.accept_renames()
+    assert [(each.entity, each.field, each.to) for each in accepted.left] == [
+        ("shop.orders.amount", "description", "shop.orders.total")
+    ]
+    assert door.show("a").memory.entities == ("shop.orders.total",)
+    approved(door, described(entity="shop.orders.total"))
+    assert door.apply("shop.orders").changeset != changeset

@@ -139,7 +139,7 @@ def _watching(call: Call, next_look: datetime | None) -> Watching:
     return Watching(
         # An import makes the next look begin at the beginning.
         last_look=None if looked == BEGINNING else looked,
-        next_look=next_look,
+        next_look=None if is_late else next_look,
         cure=_NOBODY_WATCHES if is_late else None,
     )
 

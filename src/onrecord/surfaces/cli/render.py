@@ -671,7 +671,8 @@ def _failed_jobs(failures: "Sequence[FailedJobs]") -> Iterator[Part]:
     for each in failures:
         jobs = "Job" if each.jobs == 1 else f"{each.jobs} jobs"
         again = "" if each.next_try is None else f", next at {_minute(each.next_try)}"
-        yield f"{jobs} {each.name} failed ({each.attempts} times{again}): {each.error} Cure: {each.cure}."
+        error = each.error if each.error.endswith(".") else f"{each.error}."
+        yield f"{jobs} {each.name} failed ({_many(each.attempts, 'time')}{again}): {error} Cure: {each.cure}."
 
 
 @_shows
