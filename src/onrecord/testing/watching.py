@@ -181,7 +181,7 @@ class WatchingConformance(Conformance):
 
     def test_an_example_query_that_became_ambiguous_is_stale(self, watched: Shop) -> None:
         door = watched.door
-        door.remember("The sum.", query=QUERY | {"order": [{"column": "amount_sum"}]}, id="q")
+        door.remember("The sum.", query=QUERY, id="q")
         door.remember(
             "The count.", query="SELECT city FROM orders JOIN refunds ON refunds.id = orders.id", id="s"
         )
@@ -202,7 +202,7 @@ class WatchingConformance(Conformance):
         door = watched.door
         door.remember("Amounts are net.", entities=[COLUMN], id="a")
         door.remember("Orders are odd.", entities=["shop.orders"], id="m")
-        door.remember("The sum.", query=QUERY, id="q")
+        door.remember("The sum.", query=QUERY | {"order": [{"column": "amount_sum"}]}, id="q")
         door.remember("Beside refunds.", query=SQL, id="s")
         door.remember("Amounts were wrong in May.", entities=[COLUMN], id="e", dimension="event")
         watched.change("id:INT total:DOUBLE city:TEXT")
