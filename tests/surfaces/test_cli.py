@@ -21,7 +21,18 @@ from tests.forked import relayed
 COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 COMMANDS = [*(operation.command for operation in OPERATIONS if operation.command), "config"]
 #: Commands that are no operations: some work until they are stopped, one has a store of its own.
-OTHERS = ["migrate", "serve", "mcp", "install", "uninstall", "work", "eval", "slayer", "data-platform", "slash"]
+OTHERS = [
+    "migrate",
+    "serve",
+    "mcp",
+    "install",
+    "uninstall",
+    "work",
+    "eval",
+    "slayer",
+    "data-platform",
+    "slash",
+]
 
 #: Stands for the id of a key that is there.
 KEY = "KEY"
