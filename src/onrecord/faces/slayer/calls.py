@@ -348,7 +348,11 @@ def _beside(door: Door, name: str) -> Sequence[Entity]:
     """The entities of the same parent, among which one of this name would be."""
     parent = ".".join(name.split(".", 2)[:-1])
     if parent:
-        return door.entities(parent, limit=_MOST_LISTED).entities
+        try:
+            return door.entities(parent, limit=_MOST_LISTED).entities
+        except Invalid:
+            # The catalog does not know the parent.
+            return ()
     kind: EntityKind = "system" if name.startswith(SYSTEM_PREFIX) else "datasource"
     return door.entities(kind=kind, limit=_MOST_LISTED).entities
 
