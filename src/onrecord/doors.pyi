@@ -432,6 +432,7 @@ class Door:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        unknown: Unknown = ...,
     ) -> Planned:
         """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way."""
         ...
@@ -441,6 +442,7 @@ class Door:
         *,
         memories: Sequence[str] = ...,
         edits: Sequence[Edit | Mapping[str, Any]] = ...,
+        unknown: Unknown = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:
@@ -1174,6 +1176,7 @@ class AsyncDoor:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        unknown: Unknown = ...,
     ) -> Planned:
         """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way."""
         ...
@@ -1183,6 +1186,7 @@ class AsyncDoor:
         *,
         memories: Sequence[str] = ...,
         edits: Sequence[Edit | Mapping[str, Any]] = ...,
+        unknown: Unknown = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:
