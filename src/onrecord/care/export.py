@@ -81,6 +81,7 @@ def write_homes(archive: Archive, file: IO[str], homes: Sequence[Home], path: st
     counts, versions = Counter[str](), 0
     # A tenant without a catalog leaves none behind.
     left = {each.tenant for each in archive.homes() if each.collection is ENTITIES and each not in homes}
+    left.add(GLOBAL_TENANT)
     _line(file, {HEAD: FORMAT, "exported_at": write_instant(call.now), "memories": total})
     for home in homes:
         for held in _holdings(archive, home):
