@@ -26,7 +26,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 _DISOBEYED = {"advisor", "search_expand", "rerank", "auto_tag", "auto_supersede"}
 
 _WHOSE: dict[str, dict[str, Any]] = {
-    "conversation": {"members": []},
+    "conversation": {"members": [], "numbered": False},
     "artifact": {"conversation_by": "ann"},
     "scratchpad": {"users": ["ann"]},
     "agent": {"users": ["ann"]},
@@ -39,7 +39,10 @@ def held(path: Path) -> list[dict[str, Any]]:
     them began the conversation and set the agent.
     """
     told = lines(path)
+    tenants = {line["tenant"] for line in told}
     for line in told:
+        if "last_id" in line and f"catalog:{line['tenant']}" in tenants:
+            line["with_catalog"] = True
         for version in line.get("versions", ()):
             memory = version["memory"]
             memory |= {"author": memory["owner"], "proposes": None, "tier": memory["origin"]}

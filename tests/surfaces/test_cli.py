@@ -51,6 +51,8 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "impact": (["--sql", "CREATE TABLE fresh (id INT)"], "memories"),
     "renames": ([], "renames"),
     "accept-renames": ([], "renames"),
+    "judge": (["proposal"], "verdict"),
+    "extract": (["I live in Lisbon.", "--scope", "tenant"], "facts"),
     "approve": (["1"], "changed"),
     "reject": (["proposal"], "changed"),
     "plan": (["orders"], "changes"),

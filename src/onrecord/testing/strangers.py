@@ -531,6 +531,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "prioritise": lambda t: t.door.prioritise(datasources=[t.code]),
     "approve": lambda t: t.door.approve(t.one.id),
     "reject": lambda t: t.door.reject(t.one.id),
+    "judge": lambda t: t.door.judge(t.one.id),
+    "extract": lambda t: t.door.extract(t.code, conversation="mine").facts,
     "plan": lambda t: t.door.plan(t.one.entities[0], memories=[t.one.id]),
     "apply": lambda t: t.door.apply(t.one.entities[0], memories=[t.one.id]),
     "roll_back": lambda t: t.door.roll_back("1"),
