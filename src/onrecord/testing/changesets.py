@@ -798,6 +798,35 @@ class ChangesetConformance(_InAShop):
         with pytest.raises(Invalid):
             root.apply(ENTITY, edits=[described()], unknown="keep")
 
+    def test_an_ingest_in_the_middle_leaves_nothing_behind_and_loses_nothing(
+        self, root: OnRecord, tmp_path: Path
+    ) -> None:
+        def ingesting(method: str) -> None:
+            """A source is read in just before the target is asked this."""
+            patched, done = pytest.MonkeyPatch(), getattr(UnsourcedTarget, method)
+
+            def ingested(*given: Any) -> Any:
+                patched.undo()
+                root.ingest(write_source(tmp_path))
+                return done(*given)
+
+            patched.setattr(UnsourcedTarget, method, ingested)
+
+        first = root.apply(ENTITY, edits=[described()], unknown="keep").changeset.id
+        ingesting("covered_by")
+        # Its values have become the table's own by the time that they are put back.
+        assert root.roll_back(first).kept == ()
+        assert (description(root), shown(root)["promoted"]) == (AMOUNT, None)
+        other = root.as_caller(replace(root.caller, tenant="beta"))
+        other.remember("Here too.")
+        root = other
+        ingesting("write")
+        with pytest.raises(Conflict, match=r"a source tells of shop\.orders by now"):
+            root.apply(ENTITY, edits=[described()], unknown="keep")
+        assert (description(root), shown(root)["promoted"]) == (AMOUNT, None)
+        root.apply(ENTITY, edits=[described()], unknown="keep")
+        assert description(root) == NET
+
     def test_what_no_source_has_told_of_is_settled_and_moves_like_everything_else(
         self, root: OnRecord, store: Store, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

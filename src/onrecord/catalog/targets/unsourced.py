@@ -48,7 +48,7 @@ def root_meant(entity: str, reading: Reading, lookup: StoredCatalog, unknown: Un
             raise
         if unknown == "keep" or promoted_of(root, reading):
             return root
-        raise Unresolved(entity, f"{problem.reason} {_HINT}") from None
+        raise Unresolved(entity, f"{problem.reason} {_HINT}", field="entity") from None
 
 
 def is_unsourced(root: str, lookup: StoredCatalog) -> bool:
