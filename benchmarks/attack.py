@@ -37,6 +37,7 @@ import yaml
 
 from onrecord import connect
 from onrecord.care import lines
+from onrecord.catalog.ddl import migrated, read_migration, without_way_back
 from onrecord.catalog.extraction import read_without_catalog
 from onrecord.catalog.formulas import mentions_in_filter
 from onrecord.catalog.held_catalog import HeldCatalog
@@ -56,7 +57,7 @@ from onrecord.operation import build_request
 from onrecord.providers import e5
 from onrecord.providers.e5.passages import Cut
 from onrecord.providers.e5.wordpiece import WordPiece
-from onrecord.providers.pieces import GRAINS
+from onrecord.providers.pieces import PIECE_SIZES
 from onrecord.providers.scrubber import scrub, scrub_value
 from onrecord.remember.remember import Remember
 from onrecord.store.yaml.document import read_document
@@ -81,6 +82,7 @@ _LONGEST_S = 20.0
 _LONGEST_WAIT_S = 1.0
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _SHOP = HeldCatalog(models=MODELS)
+_TABLES = {model.name: [model.canonical] for model in MODELS}
 _COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 _ANNOUNCED = re.compile(r"Listening on http://[^:]+:(\d+)")
 
@@ -129,6 +131,10 @@ def sql(text: str) -> Any:
     return entities_of_sql(text, _SHOP)
 
 
+def migration(text: str) -> Any:
+    return migrated(read_migration(without_way_back(text)), _SHOP, _TABLES, "mydb")
+
+
 def model_query(text: str) -> Any:
     return read_without_catalog(json.loads(text)).entities(_SHOP)
 
@@ -163,7 +169,7 @@ def times_in(text: str) -> Any:
 
 
 def pieces(text: str) -> Any:
-    return [grain.pieces(text) for grain in GRAINS]
+    return [size.pieces(text) for size in PIECE_SIZES]
 
 
 def tokens(text: str) -> Any:
@@ -225,6 +231,27 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("SQL", "nested without end", times("(", "SELECT "), sql),
     Attack("SQL", "prose", times("hello world this is "), sql),
     Attack("SQL", "tables that are none", numbered("t#", ",", "SELECT 1 FROM "), sql),
+    Attack("migration", "columns", numbered("ALTER TABLE orders ADD COLUMN c# INT", ";"), migration),
+    Attack(
+        "migration",
+        "one type after another",
+        numbered("ALTER TABLE orders ALTER id TYPE DEC(#)", ";"),
+        migration,
+    ),
+    Attack(
+        "migration", "tables that are none", numbered("CREATE TABLE t# (a INT);DROP TABLE t#", ";"), migration
+    ),
+    Attack("migration", "made anew", times("DROP TABLE orders;CREATE TABLE orders (id INT);"), migration),
+    Attack(
+        "migration",
+        "there and back",
+        numbered("ALTER TABLE orders RENAME TO t#;ALTER TABLE t# RENAME TO orders", ";"),
+        migration,
+    ),
+    Attack("migration", "ways back", times("-- migrate:down\n-- migrate:up\n"), migration),
+    Attack("migration", "a way back without end", times(" \t", "--"), migration),
+    Attack("migration", "nested without end", times("(", "CREATE TABLE orders (id INT DEFAULT "), migration),
+    Attack("migration", "prose", times("hello world "), migration),
     Attack(
         "query over models",
         "many names",

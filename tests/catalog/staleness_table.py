@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
+import psycopg
+
 from tests.catalog.datahub_server import Datahub, dataset_urn
 
 NOTE: Final = "too slow"
@@ -244,6 +246,27 @@ class LiveDatabase(_InFiles):
                 columns = ", ".join(f"{each.name} {each.type}" for each in told.columns)
                 connection.execute(f"CREATE TABLE {name} ({columns})")
         return str(path)
+
+
+class PostgresDatabase:
+    """A PostgreSQL database, whose names for types are the same as those of the table."""
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+
+    def write(self, schema: Schema) -> str:
+        with psycopg.connect(self._dsn, autocommit=True) as connection:
+            connection.execute(b"DROP TABLE IF EXISTS orders, customers, returns")
+            for name, told in schema.items():
+                columns = ", ".join(f"{each.name} {each.type}" for each in told.columns)
+                comments = [(f"COLUMN {name}.{each.name}", each.description) for each in told.columns]
+                notes = [
+                    f"COMMENT ON {what} IS '{said}'"
+                    for what, said in (*comments, (f"TABLE {name}", told.description))
+                    if said
+                ]
+                connection.execute("; ".join([f"CREATE TABLE {name} ({columns})", *notes]).encode())
+        return self._dsn
 
 
 class DatahubDatasets:

@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from psycopg import sql
+from sqlalchemy import make_url
 
 from onrecord.catalog.sources import Source, open_source
 from onrecord.errors import Invalid, OnRecordError, StoreUnavailable
@@ -504,3 +506,24 @@ def test_a_server_is_only_read(postgres_dsn: str) -> None:
 def test_every_way_to_write_the_address_is_understood(postgres_dsn: str, prefix: str) -> None:
     run(postgres_dsn, "CREATE TABLE t (i INTEGER)")
     assert by_name(open_source(prefix + postgres_dsn.partition("://")[2])).keys() == {"t"}
+
+
+def test_a_schema_that_may_no_longer_be_used_says_nothing_of_its_tables(postgres_dsn: str) -> None:
+    """To whoever lost the right to a schema it looks empty; that would make everything known of it stale."""
+    run(postgres_dsn, SHOP)
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        (schema,) = connection.execute("SELECT current_schema()").fetchone() or ("",)
+        role, named = sql.Identifier(f"reader_{schema}"), sql.Identifier(schema)
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
+        try:
+            connection.execute(sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(named, role))
+            reader = str(
+                make_url(postgres_dsn).set(username=f"reader_{schema}").render_as_string(hide_password=False)
+            )
+            assert {"orders", "customers"} <= by_name(open_source(reader, datasource="shop")).keys()
+            connection.execute(sql.SQL("REVOKE USAGE ON SCHEMA {} FROM {}").format(named, role))
+            for asked in (None, schema):
+                with pytest.raises(StoreUnavailable, match="may not be used"):
+                    by_name(open_source(reader, datasource="shop", schema=asked))
+        finally:
+            connection.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(role))

@@ -16,6 +16,7 @@ from onrecord.catalog.staleness import reason_of, staleness
 from onrecord.model.catalog import Model, Part
 from onrecord.model.limits import REASON_CHARACTERS
 from onrecord.model.memory import Memory
+from onrecord.testing.changesets import approved, described
 from onrecord.testing.upkeep import worked
 from tests.catalog.staleness_table import (
     ADAPTERS,
@@ -26,6 +27,7 @@ from tests.catalog.staleness_table import (
     DatahubDatasets,
     DbtManifest,
     ModelFiles,
+    PostgresDatabase,
     unsaid,
 )
 from tests.conftest import Clock
@@ -88,6 +90,40 @@ def test_of_eight_kinds_of_memory_those_go_stale_that_a_change_concerns(
     worked(door)
     # For what was written meanwhile this is a change like any other.
     assert set(stale(door)) <= {"after"}
+
+
+#: Those of which PostgreSQL tells in its own way: other names of types, tables without files, comments.
+ASKED_OF_POSTGRES = (
+    "a column is renamed",
+    "a column has another type",
+    "the columns are in another order",
+    "the model is gone",
+    "it is described anew",
+)
+
+
+@pytest.mark.parametrize("change", ASKED_OF_POSTGRES)
+def test_a_postgres_database_tells_the_same(
+    change: str, postgres_dsn: str, door: OnRecord, clock: Clock
+) -> None:
+    database = PostgresDatabase(postgres_dsn)
+    known = {"datasource": "shop"}
+    door.ingest(database.write(BASE), **known)
+    clock.tick(days=1)
+    for kind, given in MEMORIES.items():
+        door.remember(kind, alike="keep", **given)
+    source = database.write(CHANGES[change].change(BASE))
+    impact = door.impact(source, **known)
+    foretold = {each.title: each.reason for each in (*impact.memories, *impact.example_queries)}
+    clock.tick(days=1)
+    door.ingest(source, **known)
+    worked(door)
+    day = f" (since {clock.now:%Y-%m-%d})"
+    assert set(foretold) == CHANGES[change].stale
+    assert {kind: reason.replace(day, "") for kind, reason in stale(door).items()} == foretold
+    door.ingest(database.write(BASE), **known)
+    worked(door)
+    assert stale(door) == {}
 
 
 def test_the_table_has_twelve_changes_and_eight_kinds_of_memory() -> None:
@@ -275,3 +311,24 @@ def test_a_manifest_without_the_list_of_the_database_does_not_say_that_columns_a
     door.ingest(dbt.write(BASE))
     worked(door)
     assert stale(door) == {}
+
+
+def test_promoted_values_of_a_renamed_column_are_named_and_stay_where_they_can_be_taken_back(
+    door: OnRecord, clock: Clock, tmp_path: Path
+) -> None:
+    source = ModelFiles(tmp_path / "source")
+    door.ingest(source.write(BASE))
+    clock.tick(days=1)
+    door.remember("Amounts are net.", entities=["shop.orders.amount"], id="a")
+    approved(door, described())
+    changeset = door.apply("shop.orders").changeset
+    clock.tick(days=1)
+    door.ingest(source.write(CHANGES["a column is renamed"].change(BASE)))
+    worked(door)
+    accepted = door.accept_renames()
+    assert [(each.entity, each.field, each.to) for each in accepted.left] == [
+        ("shop.orders.amount", "description", "shop.orders.total")
+    ]
+    assert door.show("a").memory.entities == ("shop.orders.total",)
+    approved(door, described(entity="shop.orders.total"))
+    assert door.apply("shop.orders").changeset != changeset

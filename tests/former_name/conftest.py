@@ -25,6 +25,12 @@ def lines(path: Path) -> list[dict[str, Any]]:
 #: Fields of an agent's settings that nothing obeyed: they are gone, and what was set there says nothing.
 _DISOBEYED = {"advisor", "search_expand", "rerank", "auto_tag", "auto_supersede"}
 
+#: Whether an advisor is asked; nothing is said of it.
+_ADVICE: dict[str, Any] = {
+    **dict.fromkeys(("expand", "rerank", "rerank_fine", "rerank_when", "auto_tag", "auto_supersede")),
+    "metadata": {},
+}
+
 _WHOSE: dict[str, dict[str, Any]] = {
     "conversation": {"members": [], "numbered": False},
     "artifact": {"conversation_by": "ann"},
@@ -56,7 +62,7 @@ def held(path: Path) -> list[dict[str, Any]]:
             settings = line["agent"]["settings"]
             line["agent"]["settings"] = {
                 _RENAMED.get(name, name): value for name, value in settings.items() if name not in _DISOBEYED
-            } | {"metadata": {}}
+            } | _ADVICE
     return told
 
 

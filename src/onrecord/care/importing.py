@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
@@ -42,7 +42,7 @@ from onrecord.model.workspace import ConversationKey, WorkspaceNumbers
 from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Counters, MemoryHistory, Restoring
 from onrecord.store.ports.jobs import EMBED
-from onrecord.store.ports.store import Store
+from onrecord.store.ports.store import BEGINNING, Store
 from onrecord.store.ports.workspace import WorkspaceRestoring
 
 
@@ -130,7 +130,7 @@ def _end(call: Call) -> None:
     call.note("import_")
     if call.store.watched() is not None:
         # What came may have changed before the watcher last looked: it looks at everything anew.
-        call.store.note_watched(datetime(1970, 1, 1, tzinfo=UTC))
+        call.store.note_watched(BEGINNING)
 
 
 @operation("write", "memory.admin", "POST /import", begins=True)

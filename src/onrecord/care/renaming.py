@@ -4,8 +4,10 @@ all of them at once.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, NamedTuple
 
+from onrecord.catalog.amendments import amendments_of
 from onrecord.catalog.judging import RENAME, Evidence, Judged, Pasts, gathered
 from onrecord.catalog.resolution import probe
 from onrecord.catalog.rewriting import rewritten_memory, why_not
@@ -79,12 +81,26 @@ class KeptStale(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftAmendment(Answer):
+    """A promoted value of the old column. It does not follow, since its changeset must still be able to take it back."""
+
+    entity: str
+    field: str
+    key: str | None
+    to: str
+    approved_by: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedRenames(Answer):
-    """The renames that were accepted, how many memories followed, and those that are still stale."""
+    """The renames that were accepted, how many memories followed, those that are still stale, and promoted values that are
+    left with the old column: propose them for the new one.
+    """
 
     renames: tuple[Rename, ...]
     changed: int
     kept: tuple[KeptStale, ...] = ()
+    left: tuple[LeftAmendment, ...] = ()
 
 
 @operation("read", "memory.read", "GET /renames")
@@ -112,7 +128,10 @@ def accept_renames(call: Call, ask: AcceptRenames) -> AcceptedRenames:
                 followed.append(each)
         _follow_by_name(call, writing, followed)
         accepted = AcceptedRenames(
-            renames=_grouped(_proposed(followed)), changed=len(followed), kept=tuple(kept[:_MOST_NAMED])
+            renames=_grouped(_proposed(followed)),
+            changed=len(followed),
+            kept=tuple(kept[:_MOST_NAMED]),
+            left=tuple(islice(_left(writing, _new_names(followed)), _MOST_NAMED)),
         )
         return call.done(writing, accepted)
 
@@ -219,12 +238,32 @@ def _follow(call: Call, writing: Writing, waiting: _Waiting) -> None:
 
 def _follow_by_name(call: Call, writing: Writing, followed: Sequence[_Waiting]) -> None:
     """Let events be about the new name: what happened stays as it was told, but it happened to the same column."""
-    names = {old: new for each in followed for old, new in each.names.items()}
+    names = _new_names(followed)
     for memory in writing.filed_under(list(map(reference_facet, names))):
         if memory.status == "active" and memory.dimension == LASTING:
             entities = tuple(dict.fromkeys(names.get(each, each) for each in memory.entities))
             own = writing.reviewable(memory.id)
             writing.replace(own, replace(own, entities=entities), call.change(RENAME))
+
+
+def _new_names(followed: Sequence[_Waiting]) -> dict[str, str]:
+    return {old: new for each in followed for old, new in each.names.items()}
+
+
+def _left(writing: Writing, names: Mapping[str, str]) -> Iterator[LeftAmendment]:
+    """The amendments of columns that have another name now."""
+    lookup = StoredCatalog(writing)
+    for model in sorted({old.rpartition(".")[0] for old in names}):
+        record = lookup.record(model)
+        for each in () if record is None else amendments_of(record):
+            if each.entity in names:
+                yield LeftAmendment(
+                    entity=each.entity,
+                    field=each.field,
+                    key=each.key,
+                    to=names[each.entity],
+                    approved_by=each.approved_by,
+                )
 
 
 def _is_settled(finding: Finding, names: Mapping[str, str]) -> bool:

@@ -18,6 +18,7 @@ from onrecord.providers.advising import AdvisorState
 from onrecord.store.ports.archive import Archive
 from onrecord.store.ports.jobs import EMBED, RECONCILE, STORE, WATCH
 from onrecord.store.ports.ledger import Spending
+from onrecord.store.ports.store import BEGINNING
 
 #: A worker that has not looked for so long after its time does not run.
 _OVERDUE: Final = timedelta(minutes=2)
@@ -27,12 +28,18 @@ _EMBEDDER: Final = "a worker tries again by itself; see that the embedder can be
 _SOURCES: Final = (
     "a worker tries again by itself; see that the sources can be read (`onrecord config` shows them)"
 )
+_NOBODY_WATCHES: Final = (
+    "nobody looks whether memories have gone stale: a server, `onrecord work` or `onrecord mcp` looks by itself once it "
+    "runs with ONRECORD_WATCH=yes, and `onrecord work --once` looks at once"
+)
 _CURES: Final = {EMBED: _EMBEDDER, RECONCILE: _EMBEDDER, WATCH: _SOURCES}
 
 
 @dataclass(frozen=True, slots=True)
 class ShowStatus(Request):
-    """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
+    """Show the state of the store: where it is, how many memories have vectors, when the watcher last looked, which jobs
+    wait and which failed.
+    """
 
     all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
 
@@ -89,6 +96,17 @@ class TenantAdvice(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Watching(Answer):
+    """When the watcher last looked and looks again; None if it never did or nobody will. `cure` says what helps if its time
+    is over.
+    """
+
+    last_look: datetime | None
+    next_look: datetime | None
+    cure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatus(Answer):
     """The state of the store. Without an embedder, `embedder` is None."""
 
@@ -103,6 +121,8 @@ class StoreStatus(Answer):
     #: Who gives advice, and what it was asked today in the tenants that are shown.
     advisor: AdvisorState | None = None
     advice: tuple[TenantAdvice, ...] = ()
+    #: Whether what memories are about is watched, and when; None if it is not.
+    watching: Watching | None = None
 
 
 @operation("read", "memory.admin", "GET /status")
@@ -118,6 +138,7 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         cure = _makes_vectors(archive.due_next(RECONCILE), call.now)
         here = [_tenant(archive, home, current, cure) for home in there]
         failures = _failures(archive, STORE) if call.caller.operator else ()
+        next_look = archive.due_next(WATCH)
     return StoreStatus(
         location=call.store.location,
         embedder=None if current is None else current.name,
@@ -127,6 +148,7 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         dimensions=None if current is None else current.dimensions,
         advisor=call.advisor.state(),
         advice=tuple(_advice(call, dict.fromkeys(home.tenant for home in there))),
+        watching=None if call.policy.watch is None else _watching(call, next_look),
     )
 
 
@@ -155,6 +177,17 @@ def _usage(each: Spending) -> Usage:
         tokens_in=each.tokens_in,
         tokens_out=each.tokens_out,
         cost=each.micros / MICROS,
+    )
+
+
+def _watching(call: Call, next_look: datetime | None) -> Watching:
+    looked = call.store.watched()
+    is_late = next_look is None or next_look <= call.now - _OVERDUE
+    return Watching(
+        # An import makes the next look begin at the beginning.
+        last_look=None if looked == BEGINNING else looked,
+        next_look=None if is_late else next_look,
+        cure=_NOBODY_WATCHES if is_late else None,
     )
 
 

@@ -7,7 +7,7 @@ memories about that; looking twice changes nothing.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from onrecord.attached_buffer import AttachedBuffer
@@ -24,13 +24,12 @@ from onrecord.operation import Call, StorePolicy
 from onrecord.providers.advising import NO_ADVISORS
 from onrecord.providers.embedding import Embedders
 from onrecord.store.ports.records import Writing
-from onrecord.store.ports.store import Store
+from onrecord.store.ports.store import BEGINNING, Store
 from onrecord.turn_buffer import TurnBuffer
 
 WATCHER: Final = "watcher"
 #: A change bears the time at which its ingest began, and may be seen as much later.
 _LONGEST_INGEST: Final = timedelta(hours=1)
-_BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: How many records are read, and how many memories are written, at a time.
 _READ_AT_ONCE: Final = 1_000
 _WRITTEN_AT_ONCE: Final = 50
@@ -46,7 +45,7 @@ def watch(store: Store, embedders: Embedders, policy: StorePolicy, now: datetime
     """Look once at every tenant. Raises what went wrong with sources, after everything else was done."""
     failures = list(_read_sources(store, embedders, policy, now))
     looked = store.watched()
-    since = _BEGINNING if looked is None else looked - _LONGEST_INGEST
+    since = BEGINNING if looked is None else looked - _LONGEST_INGEST
     for tenant in _watched_tenants(store):
         look(store, tenant, since, now)
     if looked is None or looked < now:

@@ -4,11 +4,14 @@ Only what changes tables, views and their columns counts. What changes one of th
 told, so that nobody takes it for no change.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from onrecord.catalog.changing_table import ChangingTable
 from onrecord.catalog.lookup import Lookup
+from onrecord.catalog.naming import folded
 from onrecord.catalog.resolution import AmbiguousModel, model_of_table
 from onrecord.catalog.sql_parsing import BoundedParsing, TooManySteps
 from onrecord.errors import invalid
@@ -37,7 +40,17 @@ _HARMLESS_WORDS: Final = tuple(
     .replace("\n    ", "")
     .split("|")
 )
-_HARMLESS_CLAUSES: Final = (" OWNER TO ", " ENABLE ", " DISABLE ", " CLUSTER ON ", " REPLICA IDENTITY ")
+_HARMLESS_CLAUSES: Final = (
+    *(" OWNER TO ", " ENABLE ", " DISABLE ", " CLUSTER ON ", " REPLICA IDENTITY "),
+    *(" DROP PRIMARY KEY", " CONVERT TO CHARACTER SET ", " ADD GENERATED "),
+)
+#: Of what is created, only this may take the place of a model.
+_MAKES_TABLE: Final = re.compile(r"CREATE (OR (REPLACE|ALTER) )?(\w+ ){0,3}(TABLE|VIEW) ")
+#: Tools keep the way back in the same file, under a line such as these.
+_WAY: Final = re.compile(
+    r"^[ \t]*--[ \t]*(?:(?:\+\w+[ \t]+|migrate:|rambler[ \t]+)(up|down)|(up|down)[ \t]+migration)\b[^\n]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 #: Statements that change no table; anything else that is no DDL either is not SQL, whatever a dialect makes of it.
 _ELSEWHERE: Final = frozenset(
     """
@@ -55,12 +68,27 @@ class Migrated(NamedTuple):
     unread: tuple[str, ...]
 
 
-def migrated(statements: Sequence["Expr"], lookup: Lookup, datasource: str | None = None) -> Migrated:
+#: The models over each table, by the table's name alone.
+Tables = Mapping[str, Sequence[str]]
+
+
+def migrated(
+    statements: Sequence["Expr"], lookup: Lookup, tables: Tables, datasource: str | None = None
+) -> Migrated:
     """Play the statements of a migration on the models of a catalog."""
-    playing = _Playing(lookup, datasource)
+    playing = _Playing(lookup, tables, datasource)
     for statement in statements:
         playing.play(statement)
     return Migrated(playing.models, tuple(playing.unread))
+
+
+def without_way_back(sql: str) -> str:
+    """A migration without the parts that would undo it: played as well, they would hide what it does."""
+    kept, is_kept, start = list[str](), True, 0
+    for marker in _WAY.finditer(sql):
+        kept += [sql[start : marker.start()]] if is_kept else []
+        is_kept, start = (marker[1] or marker[2]).lower() == "up", marker.end()
+    return "".join([*kept, sql[start:] if is_kept else ""])
 
 
 def read_migration(sql: str) -> list["Expr"]:
@@ -98,23 +126,28 @@ def _is_command(statement: "Expr") -> bool:
 
 
 class _Playing:
-    """Models as the statements so far have left them."""
+    """Tables as the statements so far have left them."""
 
-    def __init__(self, lookup: Lookup, datasource: str | None) -> None:
-        self._lookup, self._datasource = lookup, datasource
-        self.models: dict[str, Model | None] = {}
+    def __init__(self, lookup: Lookup, tables: Tables, datasource: str | None) -> None:
+        self._lookup, self._tables, self._datasource = lookup, tables, datasource
         self.unread: list[str] = []
-        #: Each model before its last change, in case that dropped it.
-        self._before: dict[str, Model] = {}
-        #: What was changed by its name without its datasource, and what was looked up.
-        self._canonicals: dict[str, str] = {}
-        self._found: dict[tuple[str, ...], Model | None] = {}
+        #: What was looked at, by the canonical name of its model; None once it is dropped. What the catalog does not know
+        #: has no datasource.
+        self._now: dict[str, ChangingTable | None] = {}
+        self._meanings: dict[tuple[str, ...], tuple[str, ...]] = {}
+        #: What the catalog does not know, by the names that the migration gave it.
+        self._new: dict[str, str] = {}
+
+    @property
+    def models(self) -> dict[str, Model | None]:
+        told = {name: table for name, table in self._now.items() if not name.startswith(".")}
+        return {name: None if table is None else table.as_model() for name, table in told.items()}
 
     def play(self, statement: "Expr") -> None:
         kind = str(statement.args.get("kind") or "").upper()
         if statement.key == "drop" and kind in _TABLES:
             for table in statement.args.get("tables") or filter(None, [statement.args.get("this")]):
-                self._change(table, lambda model: None)
+                self._now |= dict.fromkeys(self._meant(table))
         elif statement.key == "drop" and kind in ("SCHEMA", "DATABASE"):
             self._unread(statement)
         elif statement.key == "create" and kind in _TABLES:
@@ -122,96 +155,133 @@ class _Playing:
         elif statement.key == "alter":
             for action in statement.args.get("actions") or ():
                 self._alter(statement, action)
-        elif _is_command(statement):
-            self._command(statement)
-
-    def _command(self, statement: "Expr") -> None:
-        """A statement that the parser did not understand; of some it is known that they change no column."""
-        text = " ".join(str(statement).split()).upper()
-        if not text.startswith(_HARMLESS_WORDS) and not any(word in text for word in _HARMLESS_CLAUSES):
+        elif _is_command(statement) and not _is_harmless(_text_of(statement)):
             self._unread(statement)
 
     def _unread(self, statement: "Expr") -> None:
-        text = " ".join(statement.sql().split())
+        text = _text_of(statement)
         self.unread.append(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
-    def _model(self, table: "Expr") -> Model | None:
-        """The model of a table as the statements so far have left it."""
-        names = tuple(part.name for part in getattr(table, "parts", ()) if part.key == "identifier")
-        if not names:
-            return None
-        canonical = self._canonicals.get(names[-1].lower())
-        return self.models[canonical] if canonical else self._known(names)
+    def _meant(self, table: "Expr") -> list[str]:
+        """The models over a table that are there now; several may be over the same one."""
+        names = _names_of(table)
+        known = self._known(names) or tuple(filter(None, [self._new.get(folded(names[-1]))] if names else []))
+        return [name for name in known if self._now[name] is not None]
 
-    def _known(self, names: tuple[str, ...]) -> Model | None:
-        if names not in self._found:
-            if len(self._found) == _MOST_TABLES:
-                # Each table is a question to the catalog.
-                raise invalid("sql", f"names more than {_MOST_TABLES} tables; give it in parts")
-            try:
-                self._found[names] = model_of_table(names, self._lookup, self._datasource)
-            except AmbiguousModel as problem:
-                raise invalid("datasource", problem.reason) from None
-        return self._found[names]
+    def _known(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The models over a table that the catalog knows, whatever became of them."""
+        if names not in self._meanings:
+            found = self._found(names) if names and folded(names[-1]) in self._tables else ()
+            self._meanings[names] = tuple(model.canonical for model in found)
+            for model in found:
+                self._now.setdefault(model.canonical, ChangingTable(model))
+        return self._meanings[names]
 
-    def _put(self, canonical: str, model: Model | None) -> None:
-        self.models[canonical] = model
-        self._canonicals[canonical.partition(".")[2].lower()] = canonical
-
-    def _change(self, table: "Expr", change: Callable[[Model], Model | None]) -> None:
-        if (model := self._model(table)) is not None:
-            self._put(model.canonical, change(model))
-            self._before[model.canonical] = model
+    def _found(self, names: tuple[str, ...]) -> list[Model]:
+        if len(self._meanings) >= _MOST_TABLES:
+            # Each table is a question to the catalog.
+            raise invalid("sql", f"names more than {_MOST_TABLES} tables; give it in parts")
+        try:
+            called = model_of_table(names, self._lookup, self._datasource)
+        except AmbiguousModel as problem:
+            raise invalid("datasource", problem.reason) from None
+        within = called.datasource if called else self._datasource
+        over = [each.partition(".") for each in self._tables[folded(names[-1])]]
+        others = [self._lookup.model(each, name) for each, _, name in over if within in (None, each)]
+        return list({model.canonical: model for model in (called, *others) if model}.values())
 
     def _create(self, statement: "Expr") -> None:
         """What is made anew has the columns that are written there, or that its query has."""
         schema, query = statement.this, statement.args.get("expression")
         table = schema.this if schema.key == "schema" else schema
-        known = self._model(table) if statement.args.get("replace") else None
-        known = known or next((each for each in self._dropped_ones() if _is_called(each, table)), None)
-        if known is None:
-            return
+        known = self._known(_names_of(table))
+        is_replaced = bool(statement.args.get("replace"))
+        anew = [name for name in known if is_replaced or self._now[name] is None]
+        columns: list[Part] | None = None
         if schema.key == "schema":
-            defined = [each for each in schema.expressions if each.key == "columndef"]
-            kinds = {each.name: each.args.get("kind") for each in defined}
-            self._put(known.canonical, _made_anew(known, kinds))
+            columns = [
+                _column(each) for each in schema.expressions if each.key in ("columndef", "identifier")
+            ]
         elif query is not None and query.named_selects and "*" not in query.named_selects:
-            self._put(known.canonical, _made_anew(known, dict.fromkeys(query.named_selects)))
-        else:
+            columns = [Part(name=name) for name in query.named_selects]
+        if anew and not columns:
             self._unread(statement)
+        for name in anew if columns else ():
+            self._now[name] = self._made_anew(name, columns or ())
+        if not known and columns:
+            self._keep_new(ChangingTable(Model(datasource="", name=table.name), columns), table.name)
 
-    def _dropped_ones(self) -> Iterator[Model]:
-        return (self._before[name] for name, model in self.models.items() if model is None)
+    def _keep_new(self, table: ChangingTable, name: str) -> None:
+        canonical = table.as_model().canonical
+        self._now[canonical] = table
+        self._new[folded(name)] = canonical
+
+    def _made_anew(self, canonical: str, columns: Iterable[Part]) -> ChangingTable:
+        """A model that the catalog knows with other columns, each with its type as it was if that is the same."""
+        datasource, _, name = canonical.partition(".")
+        model = self._lookup.model(datasource, name)
+        assert model is not None
+        before = ChangingTable(model)
+        return ChangingTable(model, [_like_before(before.column(each.name), each) for each in columns])
 
     def _alter(self, statement: "Expr", action: "Expr") -> None:
-        change = _ACTIONS.get(action.key)
-        if change is not None:
-            self._change(statement.this, lambda model: change(model, action))
-        elif action.key == "alterrename":
-            self._rename(statement.this, action)
-        elif action.key not in _HARMLESS and self._model(statement.this) is not None:
-            self._unread(statement)
+        change, meant = _ACTIONS.get(action.key), self._meant(statement.this)
+        to = next(
+            (each for each in statement.args.get("options") or () if each.key == "totableproperty"), None
+        )
+        for name in meant:
+            table = self._now[name]
+            assert table is not None
+            if change is not None:
+                change(table, action)
+            elif action.key == "alterrename" and to is not None:
+                # PostgreSQL leaves out the word COLUMN: the parser takes the old name for that of a table.
+                _rename_column(table, action.this.name, to.this.name)
+            elif action.key == "alterrename":
+                self._rename(name, table, action)
+            elif action.key not in _HARMLESS and not _is_harmless(_text_of(action)):
+                self._unread(statement)
+                break
 
-    def _rename(self, table: "Expr", action: "Expr") -> None:
-        if (model := self._model(table)) is not None:
-            renamed = replace(model, name=action.this.name)
-            self._put(model.canonical, None)
-            self._before[model.canonical] = model
-            self._put(renamed.canonical, renamed)
+    def _rename(self, canonical: str, table: ChangingTable, action: "Expr") -> None:
+        to, model = action.this.name, table.as_model()
+        self._now[canonical] = None
+        places = self._known((model.datasource, to) if model.datasource else _names_of(action.this))
+        for place in places:
+            # Another table takes the name of one that the catalog knows.
+            self._now[place] = self._made_anew(place, table.columns)
+        if not places:
+            self._keep_new(table.renamed(to), to)
 
 
-def _is_called(model: Model, table: "Expr") -> bool:
-    return bool(table.name.lower() == model.name.lower())
+def _names_of(table: "Expr") -> tuple[str, ...]:
+    """The parts of the name of a table; BigQuery puts one pair of quotes around all of them."""
+    named = (part.name for part in getattr(table, "parts", ()) if part.key == "identifier")
+    return tuple(name for names in named for name in names.split(".") if name)
 
 
-def _made_anew(known: Model, columns: Mapping[str, Any]) -> Model:
-    """A model with the columns that a table is made with, each with its type if that is told; what is computed stays."""
-    before = {part.name.lower(): part for part in known.parts if part.kind == "column"}
-    made = []
-    for name, kind in columns.items():
-        part = before.get(name.lower(), Part(name=name))
-        made.append(replace(part, type=_told_as(part, kind)))
-    return replace(known, parts=(*made, *(part for part in known.parts if part.kind != "column")))
+def _text_of(statement: "Expr") -> str:
+    try:
+        return " ".join(statement.sql().split())
+    except ValueError:
+        # The library reads some statements that it cannot write.
+        return " ".join([statement.key.upper(), *(part.name for part in statement.find_all(_identifier()))])
+
+
+def _identifier() -> type["Expr"]:
+    from sqlglot import exp
+
+    return exp.Identifier
+
+
+def _is_harmless(text: str) -> bool:
+    """Whether a statement that the parser did not understand is known to change no column, in any of its parts."""
+    told = text.upper()
+    if _MAKES_TABLE.match(told):
+        return False
+    return told.startswith(_HARMLESS_WORDS) or all(
+        any(clause in f" {part}" for clause in _HARMLESS_CLAUSES) for part in told.split(",")
+    )
 
 
 def _column(definition: "Expr") -> Part:
@@ -219,71 +289,59 @@ def _column(definition: "Expr") -> Part:
     return Part(name=definition.name, type=None if kind is None else kind.sql())
 
 
-def _same(part: Part, name: str) -> bool:
-    return part.kind == "column" and part.name.lower() == name.lower()
+def _dropped(table: ChangingTable, action: "Expr") -> None:
+    if str(action.args.get("kind") or "").upper() == "COLUMN":
+        for each in (*(action.args.get("tables") or ()), *filter(None, [action.args.get("this")])):
+            table.drop(each.name)
 
 
-def _dropped(model: Model, action: "Expr") -> Model:
-    named = [*(action.args.get("tables") or ()), *filter(None, [action.args.get("this")])]
-    gone = {each.name.lower() for each in named}
-    if str(action.args.get("kind") or "").upper() != "COLUMN":
-        return model
-    kept = tuple(part for part in model.parts if part.kind != "column" or part.name.lower() not in gone)
-    return replace(model, parts=kept)
+def _added(table: ChangingTable, action: "Expr") -> None:
+    table.add(_column(action))
 
 
-def _added(model: Model, action: "Expr") -> Model:
-    if any(_same(part, action.name) for part in model.parts):
-        return model
-    last = max((place for place, part in enumerate(model.parts) if part.kind == "column"), default=-1)
-    parts = [*model.parts[: last + 1], _column(action), *model.parts[last + 1 :]]
-    return replace(model, parts=tuple(parts))
+def _rename_column(table: ChangingTable, old: str, new: str) -> None:
+    table.change(old, lambda part: replace(part, name=new))
 
 
-def _mapped(model: Model, name: str, change: Callable[[Part], Part]) -> Model:
-    return replace(model, parts=tuple(change(part) if _same(part, name) else part for part in model.parts))
+def _renamed(table: ChangingTable, action: "Expr") -> None:
+    _rename_column(table, action.this.name, action.args["to"].name)
 
 
-def _renamed(model: Model, action: "Expr") -> Model:
-    return _mapped(model, action.this.name, lambda part: replace(part, name=action.args["to"].name))
-
-
-def _retyped(model: Model, action: "Expr") -> Model:
+def _retyped(table: ChangingTable, action: "Expr") -> None:
     dtype = action.args.get("dtype")
-    if dtype is None:
-        return model
-    return _mapped(model, action.this.name, lambda part: replace(part, type=_told_as(part, dtype)))
+    if dtype is not None:
+        table.change(action.this.name, lambda part: replace(part, type=_told_as(part, dtype.sql())))
 
 
-def _modified(model: Model, action: "Expr") -> Model:
+def _modified(table: ChangingTable, action: "Expr") -> None:
     """MySQL's way to give a column another type, and perhaps another name."""
-    definition, old = action.this, action.args.get("rename_from")
-    fresh = _column(definition)
-    return _mapped(
-        model,
-        old.name if old is not None else definition.name,
-        lambda part: replace(part, name=fresh.name, type=_told_as(part, definition.args.get("kind"))),
+    fresh, old = _column(action.this), action.args.get("rename_from")
+    table.change(
+        fresh.name if old is None else old.name,
+        lambda part: replace(part, name=fresh.name, type=_told_as(part, fresh.type)),
     )
 
 
-def _told_as(part: Part, dtype: Any) -> str | None:
+def _like_before(before: Part | None, fresh: Part) -> Part:
+    return fresh if before is None else replace(before, type=_told_as(before, fresh.type))
+
+
+def _told_as(part: Part, told: str | None) -> str | None:
     """The type as the migration writes it; as it was, if that is another spelling of the same."""
-    if dtype is None:
-        return part.type
-    return part.type if part.type and _is_spelled(part.type, dtype) else str(dtype.sql())
+    return part.type if told is None or (part.type and _is_spelled(part.type, told)) else told
 
 
-def _is_spelled(known: str, dtype: Any) -> bool:
+def _is_spelled(known: str, told: str) -> bool:
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        return bool(exp.DataType.build(known) == dtype)
+        return bool(exp.DataType.build(known) == exp.DataType.build(told))
     except (SqlglotError, ValueError):
-        return known.upper() == str(dtype.sql()).upper()
+        return known.upper() == told.upper()
 
 
-_ACTIONS: Final[dict[str, Callable[[Model, Any], Model]]] = {
+_ACTIONS: Final[dict[str, Callable[[ChangingTable, Any], None]]] = {
     "drop": _dropped,
     "columndef": _added,
     "renamecolumn": _renamed,

@@ -13,6 +13,7 @@ from onrecord.catalog.formulas import (
     shown,
 )
 from onrecord.catalog.lookup import Lookup
+from onrecord.catalog.naming import table_parts
 from onrecord.catalog.queries import InlineModel, ModelExtension, ModelQuery, is_over_models, read_query
 from onrecord.catalog.resolution import (
     Entities,
@@ -29,7 +30,6 @@ from onrecord.errors import invalid
 from onrecord.model.catalog import Model
 
 _SOURCE: Final = "source_model"
-_QUOTES: Final = '"`[]'
 _NOTHING: Final = Entities((), ())
 _MOST_NAMES: Final = 1_000
 
@@ -186,10 +186,9 @@ def _grounds(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]
     gathering = Gathering()
     if given.data_source and (saved := lookup.model(given.data_source, given.name)):
         gathering.add(Resolved(saved.canonical))
-    if given.sql_table:
-        names = [name.strip(_QUOTES) for name in given.sql_table.split(".")]
-        if table := model_of_table(names, lookup, given.data_source):
-            gathering.add(Resolved(table.canonical))
+    parts = table_parts(given.sql_table or "")
+    if given.sql_table and (table := model_of_table(parts, lookup, given.data_source)):
+        gathering.add(Resolved(table.canonical))
     if given.sql:
         read = entities_of_sql(parsed.get(given.sql, given.sql), lookup, datasource=given.data_source)
         gathering.warn(*read.warnings)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from onrecord.catalog.amendments import Amendment, amendments_of, said_anew
-from onrecord.catalog.ddl import differing, migrated, read_migration
+from onrecord.catalog.ddl import differing, migrated, read_migration, without_way_back
 from onrecord.catalog.ingest import refuse_elsewhere
 from onrecord.catalog.judging import Judged, Pasts, gathered
 from onrecord.catalog.planned import PlannedCatalog
@@ -183,14 +183,16 @@ def _of_migration(call: Call, ask: Impact) -> _Change:
         location, sql = "the given SQL", ask.sql
     else:
         location, sql = ask.path or "", _read(Path(_allowed(call, ask)).expanduser())
-    statements = read_migration(sql)
+    forth = without_way_back(sql)
+    statements = read_migration(forth)
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
         if ask.datasource is not None and ask.datasource not in lookup.datasources():
             raise invalid("datasource", f"{ask.datasource!r} is not in the catalog; ingest it first")
-        models, unread = migrated(statements, lookup, ask.datasource)
+        models, unread = migrated(statements, lookup, lookup.tables(), ask.datasource)
         models = {name: models[name] for name in differing(models, lookup)}
-    return _Change(location, models, unread=unread)
+    notes = () if forth == sql else ("the part of the file that undoes the migration was left out",)
+    return _Change(location, models, unread=unread, notes=notes)
 
 
 def _allowed(call: Call, ask: Impact) -> str:

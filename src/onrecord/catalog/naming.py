@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from typing import Any, Final
+from unicodedata import normalize
 
 from onrecord.errors import invalid
 from onrecord.model import limits, rules
@@ -10,6 +11,8 @@ from onrecord.model import limits, rules
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 #: Characters that separate the parts of a reference, or lead out of a folder.
 _SEPARATORS: Final = (".", ":", "/", "\\")
+#: What stands around a name in SQL, of whichever dialect.
+_QUOTES: Final = '"`[]'
 _NOT_IN_A_SEGMENT: Final = re.compile(r"[^\w-]+")
 
 
@@ -28,6 +31,16 @@ def why_no_name(text: str) -> str | None:
     if len(text) > limits.NAME_CHARACTERS:
         return f"must have at most {limits.NAME_CHARACTERS} characters (has {len(text)})"
     return None
+
+
+def folded(name: str) -> str:
+    """A name in one case, to compare it: databases change the case of names in different ways."""
+    return normalize("NFC", name).lower()
+
+
+def table_parts(name: str) -> list[str]:
+    """The parts of the name of a table such as `shop.public."orders"`, without quotes."""
+    return [part.strip(_QUOTES) for part in name.split(".")]
 
 
 def reference_name(value: Any) -> str:

@@ -87,9 +87,13 @@ def _in_query(query: Mapping[str, Any], renamed: Callable[[str], str]) -> dict[s
     def time(value: Any) -> Any:
         return {**value, "dimension": dimension(value["dimension"])}
 
+    computed = dict(_computed(query.get("measures") or (), renamed))
+
     def order(value: Any) -> Any:
         column = value["column"]
-        return {**value, "column": text(column) if isinstance(column, str) else dimension(column)}
+        if not isinstance(column, str):
+            return {**value, "column": dimension(column)}
+        return {**value, "column": computed.get(column) or text(column)}
 
     each: dict[str, Callable[[Any], Any]] = {
         "dimensions": dimension,
@@ -102,6 +106,15 @@ def _in_query(query: Mapping[str, Any], renamed: Callable[[str], str]) -> dict[s
     if isinstance(main := changed.get("main_time_dimension"), str):
         changed["main_time_dimension"] = renamed(main)
     return changed
+
+
+def _computed(measures: Iterable[Any], renamed: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """What measures without a name of their own are called, by what they were called: `amount:sum` is `amount_sum`."""
+    for each in measures:
+        formula = each if isinstance(each, str) else "" if each.get("name") else each["formula"]
+        column, colon, aggregation = formula.partition(":")
+        if colon and aggregation.isidentifier() and renamed(column) != column:
+            yield f"{column}_{aggregation}", f"{renamed(column)}_{aggregation}"
 
 
 def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:

@@ -5,7 +5,16 @@ from functools import cached_property
 from typing import Final
 
 from onrecord.catalog.amendments import amended, amendments_of
-from onrecord.catalog.records import HIDDEN, canonical_of_id, datasource_of, entity_of, model_of, record_id
+from onrecord.catalog.naming import folded, table_parts
+from onrecord.catalog.records import (
+    HIDDEN,
+    canonical_of,
+    canonical_of_id,
+    datasource_of,
+    entity_of,
+    model_of,
+    record_id,
+)
 from onrecord.model.catalog import SYSTEM_PREFIX, Datasource, Model
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Memory
@@ -80,8 +89,22 @@ class StoredCatalog:
 
     @cached_property
     def _model_names(self) -> list[str]:
-        found = [] if self.is_empty else self._records.filed_memories(entity_facet("is", "model"))
-        return sorted(str(entity_of(each)["canonical"]) for each in found if each.status_reason != HIDDEN)
+        return sorted(canonical_of(each) for each in self._model_records if each.status_reason != HIDDEN)
+
+    @cached_property
+    def _model_records(self) -> Sequence[Memory]:
+        return [] if self.is_empty else self._records.filed_memories(entity_facet("is", "model"))
+
+    def tables(self) -> dict[str, list[str]]:
+        """The models over each table, hidden ones too, by the table's name without its schema and in one case."""
+        found: dict[str, list[str]] = {}
+        for record in self._model_records:
+            canonical = canonical_of(record)
+            told = entity_of(record)["document"].get("details", {}).get("sql_table")
+            names = [canonical.partition(".")[2], *(table_parts(told)[-1:] if isinstance(told, str) else ())]
+            for name in dict.fromkeys(map(folded, names)):
+                found.setdefault(name, []).append(canonical)
+        return found
 
     def datasources_of(self, model: str) -> Sequence[str]:
         return sorted(name.removesuffix("." + model) for name in self._filed("model", model))

@@ -112,9 +112,17 @@ class AgentSettings:
 _RENAMED: Final = {"session_places": "conversation_places", "profile_places": "tenant_places"}
 
 
+#: Settings that earlier versions kept as true or false and did not obey: what was set there says nothing.
+_NOT_OBEYED: Final = ("rerank", "auto_tag", "auto_supersede")
+
+
 def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Stored settings of an agent, with the names that they have today."""
-    return {_RENAMED.get(name, name): value for name, value in settings.items()}
+    return {
+        _RENAMED.get(name, name): value
+        for name, value in settings.items()
+        if not (name in _NOT_OBEYED and isinstance(value, bool))
+    }
 
 
 def scratchpad_kind(agent: str) -> ScratchpadKind:

@@ -539,7 +539,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "changesets": lambda t: t.door.changesets(),
     "impact": lambda t: t.door.impact(sql=f"DROP TABLE {t.code}"),
     "renames": lambda t: t.door.renames(),
-    "accept_renames": lambda t: t.door.accept_renames(entities=[t.one.entities[0]]),
+    "accept_renames": lambda t: t.door.accept_renames(),
     "context": lambda t: t.code in t.door.context(t.one.title, max_tokens=100_000).text,
     "attach": lambda t: t.door.attach({"found": [*t.one.entities, t.code]}, max_tokens=100_000),
     "attach: in a conversation": lambda t: t.door.attach(

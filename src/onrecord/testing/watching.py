@@ -1,14 +1,17 @@
 """DO memories notice that what they are about has changed? What the watcher marks, clears, and leaves alone."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from threading import Barrier
 from typing import Any, Final
 
 import pytest
 from sqlalchemy import Engine, event
 
+from onrecord.care.status import Watching
 from onrecord.catalog.ingest import Ingested
 from onrecord.errors import Forbidden, Invalid
 from onrecord.model.caller import Caller
@@ -199,7 +202,7 @@ class WatchingConformance(Conformance):
         door = watched.door
         door.remember("Amounts are net.", entities=[COLUMN], id="a")
         door.remember("Orders are odd.", entities=["shop.orders"], id="m")
-        door.remember("The sum.", query=QUERY, id="q")
+        door.remember("The sum.", query=QUERY | {"order": [{"column": "amount_sum"}]}, id="q")
         door.remember("Beside refunds.", query=SQL, id="s")
         door.remember("Amounts were wrong in May.", entities=[COLUMN], id="e", dimension="event")
         watched.change("id:INT total:DOUBLE city:TEXT")
@@ -225,6 +228,7 @@ class WatchingConformance(Conformance):
             "source_model": "orders",
             "measures": ["total:sum"],
             "filters": ["total > 3"],
+            "order": [{"column": "total_sum"}],
         }
         assert after["s"].query == SQL.replace("o.amount", "o.total")
         assert "shop.refunds.amount" in after["s"].entities
@@ -267,16 +271,45 @@ class WatchingConformance(Conformance):
         still = unwatched.show("a").memory
         assert (still.status, still.entities, told(unwatched, "a")) == ("active", (), ["remember", "strip"])
 
-    def test_two_workers_at_once_mark_it_once(self, watched: Shop) -> None:
-        from onrecord.care.watching import look
+    def test_two_workers_at_once_mark_it_once(self, watched: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        from onrecord.care import watching
 
-        watched.door.remember("Amounts are net.", entities=[COLUMN], id="a")
+        mark, both = watching._mark, Barrier(2, timeout=60)
+
+        def mark_together(*given: Any) -> None:
+            both.wait()
+            mark(*given)
+
+        monkeypatch.setattr(watching, "_mark", mark_together)
+        door, store = watched.door, watched.door._store
+        door.remember("Amounts are net.", entities=[COLUMN], id="a")
         watched.write("orders", "id:INT city:TEXT")
         watched.take_in()
-        store, now = watched.door._store, watched.clock.now
-        for _ in range(2):
-            look(store, HOME, now - timedelta(days=9), now)
-        assert told(watched.door, "a") == ["remember", "stale"]
+        now = watched.clock.now
+        since = now - timedelta(days=9)
+        with ThreadPoolExecutor(2) as threads:
+            looks = [threads.submit(watching.look, store, HOME, since, now) for _ in range(2)]
+        assert [look.result() for look in looks] == [None, None]
+        assert told(door, "a") == ["remember", "stale"]
+
+    def test_status_tells_when_the_watcher_looked_and_who_will(self, watched: Shop, store: Store) -> None:
+        door = watched.door
+        assert OnRecord(store, administrator(), clock=watched.clock).status().watching is None
+        asked = door.status().watching
+        assert asked == Watching(last_look=None, next_look=watched.clock.now), "by the ingest"
+        watched.clock.tick(hours=1)
+        never = door.status().watching
+        assert never is not None
+        assert (never.last_look, never.next_look) == (None, None)
+        assert "`onrecord work --once`" in (never.cure or "")
+        worked(door)
+        looked = door.status().watching
+        now = watched.clock.now
+        assert looked == Watching(last_look=now, next_look=now + timedelta(minutes=15))
+        watched.clock.tick(hours=1)
+        late = door.status().watching
+        assert late is not None
+        assert (late.last_look, late.next_look, late.cure) == (now, None, never.cure)
 
     def test_the_cost_follows_what_changed_and_not_what_is_remembered(self, watched: Shop) -> None:
         door, costs = watched.door, list[int]()

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Inspector, inspect, select
+from sqlalchemy import Connection, Inspector, inspect, select, text
 from sqlalchemy.dialects.postgresql.pg_catalog import pg_class, pg_namespace
 from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedForeignKeyConstraint
 from sqlalchemy.engine.reflection import ObjectKind
@@ -18,7 +18,7 @@ from onrecord.catalog.naming import legal_name, legal_names
 from onrecord.catalog.sources.database_access import access_by_address, access_to_file
 from onrecord.catalog.sources.fingerprinting import fingerprint, fingerprint_with_samples
 from onrecord.catalog.sources.sampling import may_be_sampled, sample
-from onrecord.errors import invalid
+from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model.catalog import SAMPLED, Datasource, Join, Model, Part
 
 _PARTITIONS: Final = (
@@ -89,8 +89,19 @@ class DatabaseCatalog:
             # A column of an unknown type counts as one without a type.
             warnings.simplefilter("ignore", SAWarning)
             _check_schema(inspect(connection), self._schema)
+            if connection.dialect.name == "postgresql":
+                self._check_use(connection)
             tables = _SchemaTables(connection, self._schema)
             return _DatabaseState(tables.schema_name, tuple(self._models(tables)), tuple(tables.notes))
+
+    def _check_use(self, connection: Connection) -> None:
+        """A schema that the reader may not use looks as if it were empty; that says nothing about its tables."""
+        asked = connection.execute(_SCHEMA_READ, {"schema": self._schema}).first()
+        if asked is not None and not asked.may_use:
+            raise StoreUnavailable(
+                f"{self._access.location}: the schema {asked.name} may not be used by {asked.reader}; nothing was "
+                "changed. Grant USAGE on it, or name another one."
+            )
 
     def _models(self, tables: "_SchemaTables") -> Iterator[Model]:
         for name in sorted(tables.names, key=tables.names.__getitem__):
@@ -104,6 +115,20 @@ class DatabaseCatalog:
                 joins=tuple(tables.joins(name)),
                 details={"sql_table": tables.address(name)},
             )
+
+
+#: The schema that is read: the one that was asked for, or the first of the search path that is there.
+_SCHEMA_READ: Final = text("""
+    SELECT n.nspname AS name, has_schema_privilege(n.oid, 'USAGE') AS may_use, current_user AS reader
+    FROM unnest(
+        CASE WHEN CAST(:schema AS text) IS NULL
+        THEN string_to_array(replace(current_setting('search_path'), ' ', ''), ',')
+        ELSE ARRAY[CAST(:schema AS text)] END
+    ) WITH ORDINALITY AS path (name, place)
+    JOIN pg_catalog.pg_namespace n
+        ON n.nspname = replace(btrim(path.name, '"'), '$user', CAST(current_user AS text))
+    ORDER BY path.place LIMIT 1
+""")
 
 
 def _check_schema(inspector: Inspector, schema: str | None) -> None:

@@ -238,7 +238,8 @@ def move(door: OnRecord, id: str, to: str, notes: str | None) -> None:
     """Approve or reject one insight; Conflict if its state does not allow that."""
     memory, background = shown_insight(door, id)
     status = insight_status_of(memory, background)
-    if to not in _MOVES.get(str(status), ()):
+    # What is in that state already may be so by this very request, sent again under its key: the operation knows.
+    if status != to and to not in _MOVES.get(str(status), ()):
         raise transition(status, to)
     reason = notes or None
     try:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
@@ -14,6 +14,9 @@ from onrecord.store.ports.archive import Archive, Restoring
 from onrecord.store.ports.jobs import Job, Jobs
 from onrecord.store.ports.ledger import Ledger
 from onrecord.store.ports.records import Reading, Writing
+
+#: When the watcher last looked, if it shall look at everything anew.
+BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Store(Protocol):

@@ -672,6 +672,11 @@ def _(answer: "StoreStatus") -> Iterator[Part]:
     yield f"Store: {answer.location}"
     yield f"Embedder: {answer.embedder or 'none'}"
     yield from _advisor(answer)
+    if (watching := answer.watching) is not None:
+        last = "never" if watching.last_look is None else _minute(watching.last_look)
+        following = "" if watching.next_look is None else f", next look {_minute(watching.next_look)}"
+        yield f"Watched: last look {last}{following}"
+        yield from (f"Cure: {cure}." for cure in (watching.cure,) if cure)
     yield from answer.degraded
     yield from _failed_jobs(answer.failures)
     for tenant in answer.tenants:
@@ -732,7 +737,8 @@ def _failed_jobs(failures: "Sequence[FailedJobs]") -> Iterator[Part]:
     for each in failures:
         jobs = "Job" if each.jobs == 1 else f"{each.jobs} jobs"
         again = "" if each.next_try is None else f", next at {_minute(each.next_try)}"
-        yield f"{jobs} {each.name} failed ({each.attempts} times{again}): {each.error} Cure: {each.cure}."
+        error = each.error if each.error.endswith(".") else f"{each.error}."
+        yield f"{jobs} {each.name} failed ({_many(each.attempts, 'time')}{again}): {error} Cure: {each.cure}."
 
 
 @_shows
@@ -781,6 +787,9 @@ def _(answer: "AcceptedRenames") -> Iterator[Part]:
     yield from (f"{each.entity} is {each.to} now: {_memories(each.total)}" for each in answer.renames)
     yield f"{_memories(answer.changed)} followed." if answer.changed else "No memory waited for a new name."
     yield from (f"#{each.memory} stays stale: {each.reason}" for each in answer.kept)
+    for left in answer.left:
+        what = " ".join(filter(None, (left.field, left.key)))
+        yield f"The promoted {what} of {left.entity} stays there; propose it for {left.to}."
 
 
 @_shows
