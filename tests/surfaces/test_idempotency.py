@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from onrecord import OnRecord
+from onrecord.operation import StorePolicy
 from onrecord.surfaces.rest.declared import of_faces
 from onrecord.testing.changesets import ENTITY, described, write_source
 
@@ -136,7 +138,7 @@ OPERATOR = "or_op_" + "a" * 40
 
 
 @pytest.fixture
-def furnished(served: Any, tmp_path: Path) -> Any:
+def furnished(served: Any) -> Any:
     server = served(operator_key=OPERATOR, embedder="none")
     server.client.headers["Authorization"] = f"Bearer {OPERATOR}"
     door = server.parts.door
@@ -146,17 +148,23 @@ def furnished(served: Any, tmp_path: Path) -> Any:
     door.register_conversation()
     door.write_artifact("a.md", "x", conversation="1")
     door.as_caller(replace(door.caller, tenant="other")).remember("Elsewhere.")
-    door.remember("Refunds are counted by hand.", id="insight", review=True)
-    door.ingest(write_source(tmp_path / "source"))
-    door.remember("Orders are counted at noon.", id="applied", edits=[described("quagga", ENTITY)])
-    door.approve("applied")
-    door.apply(ENTITY)
     return server
 
 
+def _curate(door: OnRecord, folder: Path) -> None:
+    """An insight that waits, and a changeset."""
+    door.remember("Refunds are counted by hand.", id="insight", review=True)
+    door.as_caller(door.caller, StorePolicy()).ingest(write_source(folder / "source"))
+    door.remember("Orders are counted at noon.", id="applied", edits=[described("quagga", ENTITY)])
+    door.approve("applied")
+    door.apply(ENTITY)
+
+
 @pytest.mark.parametrize("name", TRANSLATED)
-def test_in_the_words_of_others_too_a_write_is_done_once(furnished: Any, name: str) -> None:
+def test_in_the_words_of_others_too_a_write_is_done_once(furnished: Any, name: str, tmp_path: Path) -> None:
     method, path, body = TRANSLATED[name]
+    if "/knowledge/" in path:
+        _curate(furnished.parts.door, tmp_path)
 
     def send() -> Any:
         return furnished.client.request(method, path, json=body, headers=KEY)
@@ -175,7 +183,7 @@ def test_in_the_words_of_others_too_a_write_is_done_once(furnished: Any, name: s
 def test_every_write_of_a_faces_routes_is_tried_under_a_key() -> None:
     routes = [each for http in of_faces() for each in http.routes if each.method != "GET"]
     assert {each.name for each in routes if each.is_one_write} == {*TRANSLATED, "search"}
-    assert [each.name for each in routes if not each.is_one_write] == ["slash", "reindex", "dismiss_failures"]
+    assert {each.name for each in routes if not each.is_one_write} == {"slash", "reindex", "dismiss_failures"}
 
 
 def everything(server: Any) -> dict[str, Any]:

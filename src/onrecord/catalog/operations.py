@@ -6,11 +6,12 @@ from itertools import chain
 from typing import Any, Final, Literal
 
 from onrecord.catalog.amendments import amendments_of, shown_amendments
-from onrecord.catalog.editing import names_inside
-from onrecord.catalog.ingest import keep, priority_record, retire
+from onrecord.catalog.editing import names_inside, root_of
+from onrecord.catalog.ingest import priority_record
 from onrecord.catalog.inspection import INSPECTION_TOKENS, Learning, as_markdown, inspection, within_tokens
 from onrecord.catalog.known_names import names_of_parts
 from onrecord.catalog.lookup import INGEST_FIRST
+from onrecord.catalog.record_writing import keep, retire
 from onrecord.catalog.records import (
     HIDDEN,
     datasource_of,
@@ -30,6 +31,7 @@ from onrecord.catalog.resolution import (
     resolve_model,
 )
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
+from onrecord.catalog.targets.unsourced import shown_unsourced
 from onrecord.errors import Fault, NotFound, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
@@ -82,7 +84,10 @@ class ListedEntities(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Inspect(Request):
-    """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it."""
+    """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it.
+
+    Of something that no source has told of, it shows what people promoted.
+    """
 
     model: str = ask(rules.Reference(), "The model, such as orders, shop.orders or a URN.", positional=True)
     data_source: str | None = ask(MAYBE_NAME, "Its datasource, if several have a model of that name.", None)
@@ -215,9 +220,15 @@ _SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fi
 def inspect(call: Call, ask: Inspect) -> Inspected:
     shown = {name: getattr(ask, name) for name in _SHOWN}
     with call.reading() as reading:
-        model, every = inspected(reading, ask.model, data_source=ask.data_source, **shown)
+        try:
+            _, every = inspected(reading, ask.model, data_source=ask.data_source, **shown)
+        except NotFound:
+            unsourced = shown_unsourced(root_of(ask.model), reading)
+            if unsourced is None or ask.data_source is not None:
+                raise
+            every = unsourced
     told = within_tokens(every, ask.max_tokens)
-    return Inspected(model=model.canonical, sections=told, markdown=as_markdown(told))
+    return Inspected(model=every["canonical"], sections=told, markdown=as_markdown(told))
 
 
 def inspected(
