@@ -774,7 +774,7 @@ class Door:
         *,
         all_tenants: bool = ...,
     ) -> StoreStatus:
-        """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
+        """Show the state of the store: where it is, which vectors it has, when it was last watched, and failed jobs."""
         ...
     def reassign(
         self,
@@ -1516,7 +1516,7 @@ class AsyncDoor:
         *,
         all_tenants: bool = ...,
     ) -> StoreStatus:
-        """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
+        """Show the state of the store: where it is, which vectors it has, when it was last watched, and failed jobs."""
         ...
     async def reassign(
         self,
