@@ -46,9 +46,16 @@ async def main() -> None:
         " / ".join(turn.content for turn in memory.short_term.recent("talk")),
     )
 
-    # Facts are extracted by a model; without one there are none.
-    facts = await memory.extract_and_save("I move to Shenzhen next month.", "Nice.", session_id="talk")
-    print(f"[hello_memory] extracted {len(facts)} fact(s)")
+    # Facts are extracted by an advisor (ONRECORD_ADVISOR=openai:MODEL …); without one there are none.
+    facts = await memory.extract_and_save(
+        user_turn="I'm moving to Shenzhen next month and will start jogging in the morning.",
+        assistant_turn="Nice — Shenzhen in April is great for outdoor runs.",
+        scope="session",
+        session_id="abc",
+    )
+    print(f"[hello_memory] extracted {len(facts)} fact(s){':' if facts else ''}")
+    for fact in facts:
+        print(f"  - {fact}")
     store.close()
 
 

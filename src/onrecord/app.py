@@ -14,6 +14,7 @@ from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
 from onrecord.model.service_address import ServiceAddress, read_address
 from onrecord.operation import Progress, StorePolicy, Watch
+from onrecord.providers.advising import NO_ADVISORS, Advisor
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
 from onrecord.remember.scrub import scrub_memory
@@ -57,8 +58,9 @@ def connect(
         db=None if db is None else str(db), embedder=embedder if isinstance(embedder, str) else None
     )
     embedders = _embedders(config, None if isinstance(embedder, str) else embedder)
+    advisor = _advisor(config)
     store = _open_store(config, clock, create=create)
-    return OnRecord(
+    door = OnRecord(
         store,
         caller or local_caller(config),
         clock=clock,
@@ -67,6 +69,8 @@ def connect(
         turns=_turns(config),
         policy=StorePolicy(audit_kept=_audit_kept(config), watch=_watch(config), datahub=_datahub(config)),
     )
+    door.advisor = advisor(store)
+    return door
 
 
 def connect_async(
@@ -111,6 +115,7 @@ class ServerParts:
     def close(self) -> None:
         self.authenticator.close()
         self.throttle.close()
+        self.door.advisor.close()
         self.store.close()
 
 
@@ -141,6 +146,7 @@ def open_server_parts(
     )
     grants = open_grants(config.grants, trusted_proxies=config.trusted_proxies)
     embedders = _embedders(config, embedder)
+    advisor = _advisor(config)
     store = _open_store(config, clock)
     owner = local_caller(config)
     authenticator = Authenticator(
@@ -159,6 +165,7 @@ def open_server_parts(
         turns=_turns(config),
         policy=policy_of(config),
     )
+    door.advisor = advisor(store)
     throttle = Throttle(
         per_minute or None,
         of_key=authenticator.per_minute,
@@ -219,6 +226,37 @@ def _embedders(config: Config, own: Embedder | None) -> OpenedEmbedders:
         timeout=config.embedder_timeout,
     )
     return OpenedEmbedders(open_embedder(config.embedder, options) if own is None else guarded(own), options)
+
+
+def _advisor(config: Config) -> Callable[[Store], Advisor]:
+    """Opens whoever is configured to give advice on a store; nothing of it is loaded where nobody is. The settings are
+    read before the store is opened.
+    """
+    if config.advisor.strip() == "none":
+        return lambda store: NO_ADVISORS
+    from onrecord.advisor.opened import OpenedAdvisor
+    from onrecord.advisor.policy import PolicyTexts, read_policy
+
+    read_choice("advisor_texts", config.advisor_texts)
+    policy = read_policy(
+        PolicyTexts(
+            advisor=config.advisor,
+            models=config.advisor_models,
+            url=config.advisor_url,
+            key=config.advisor_key,
+            key_file=config.advisor_key_file,
+            form=config.advisor_form,
+            timeout=config.advisor_timeout,
+            at_once=config.advisor_at_once,
+            calls_per_day=config.advisor_calls_per_day,
+            calls_per_agent=config.advisor_calls_per_agent,
+            dollars_per_day=config.advisor_dollars_per_day,
+            dollars_per_agent=config.advisor_dollars_per_agent,
+            prices=config.advisor_prices,
+            keeps_texts=config.advisor_texts,
+        )
+    )
+    return lambda store: OpenedAdvisor(store, policy)
 
 
 def local_caller(config: Config) -> Caller:

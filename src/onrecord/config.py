@@ -20,7 +20,7 @@ from onrecord.model.shapes import Object, checked_field, faults_at
 
 _APP: Final = "onrecord"
 # Settings are printed and pasted into reports; the password of a DSN is not.
-_SECRET: Final = ("embedder_key", "operator_key", "datahub_token")
+_SECRET: Final = ("embedder_key", "operator_key", "datahub_token", "advisor_key")
 _PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]password=)[^&]*")
 
 #: Settings that must not be empty: they say which store, which caller and who may come in. An empty value most likely comes
@@ -28,6 +28,7 @@ _PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]pas
 NEVER_EMPTY: Final = frozenset(
     {
         *("db", "tenant", "user", "embedder_key", "operator_key", "oidc_issuer", "oidc_audience", "grants"),
+        *("advisor_key", "advisor_key_file"),
         *("datahub_url", "datahub_token"),
     }
 )
@@ -71,6 +72,33 @@ class Config:
     embedder_key: str | None = _setting("The key for it.")
     embedder_dimensions: str | None = _setting("How long its vectors are, if that can be chosen.")
     embedder_timeout: str | None = _setting("How many seconds to wait for it.")
+    advisor: str = _setting(
+        "Which model gives advice: none, openai:MODEL, anthropic:MODEL, google:MODEL or ollama:MODEL.", "none"
+    )
+    advisor_models: str | None = _setting(
+        "The models of single tasks (rerank_fine=openai:MODEL) and others that requests may name, separated by commas."
+    )
+    advisor_url: str | None = _setting(
+        "Where it is reached, if not at its usual address; several as openai=…,ollama=…."
+    )
+    advisor_key: str | None = _setting("The key for it; several as openai=…,anthropic=….")
+    advisor_key_file: str | None = _setting("A file with that key, instead.")
+    advisor_form: str = _setting(
+        "How models give their replies a shape: tools, json (the JSON mode of their service) or text.",
+        "tools",
+    )
+    advisor_timeout: str | None = _setting("How many seconds to wait for it, repeated attempts included.")
+    advisor_at_once: str | None = _setting("How many calls it gets at once from one process.")
+    advisor_calls_per_day: str | None = _setting("How often a tenant may ask it on a day.")
+    advisor_calls_per_agent: str | None = _setting("How often one agent of a tenant may ask it on a day.")
+    advisor_dollars_per_day: str | None = _setting("What a tenant may spend on it on a day, in dollars.")
+    advisor_dollars_per_agent: str | None = _setting(
+        "What one agent of a tenant may spend on it on a day, in dollars."
+    )
+    advisor_prices: str | None = _setting(
+        "What a million tokens cost in dollars, read and written, as openai:MODEL=0.25/2, separated by commas."
+    )
+    advisor_texts: str = _setting("Whether the audit keeps what was sent to it, too: yes or no.", "no")
     host: str = _setting("Where a server listens; beyond this machine it needs keys.", "127.0.0.1")
     port: str = _setting("On which port; 0 takes a free one.", "8321")
     faces: str = _setting(

@@ -35,7 +35,9 @@ from onrecord.recall.recall import Recalled
 from onrecord.recall.relations import ListedRelations, Neighbourhood
 from onrecord.recall.show import Shown
 from onrecord.recall.subjects import Searched
+from onrecord.remember.extract import Extracted
 from onrecord.remember.forget import Forgotten
+from onrecord.remember.judge import Judged
 from onrecord.remember.relate import Related, Unrelated
 from onrecord.remember.remember import Remembered
 from onrecord.remember.retire import Retired
@@ -86,6 +88,9 @@ class Door:
         alike: Alike = ...,
         what_is_new: str | None = ...,
         unknown: Unknown = ...,
+        auto_tag: str | None = ...,
+        auto_supersede: str | None = ...,
+        agent: str | None = ...,
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""
@@ -128,6 +133,10 @@ class Door:
         min_relevance: float | None = ...,
         lineage: int = ...,
         background: bool = ...,
+        expand: str | None = ...,
+        rerank: str | None = ...,
+        rerank_fine: str | None = ...,
+        rerank_when: Literal["always", "close"] | None = ...,
         explain: bool = ...,
         after: str | None = ...,
     ) -> Recalled:
@@ -427,6 +436,30 @@ class Door:
     ) -> Reviewed:
         """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
         ...
+    def judge(
+        self,
+        id: str,
+        *,
+        advisor: str | None = ...,
+    ) -> Judged:
+        """Ask an advisor what it thinks of a proposal: a duplicate, a contradiction, or new. Nothing changes by it."""
+        ...
+    def extract(
+        self,
+        user_turn: str,
+        *,
+        assistant_turn: str = ...,
+        scope: Scope = ...,
+        conversation: str | None = ...,
+        kind: Kind = ...,
+        turn: str | None = ...,
+        advisor: str | None = ...,
+        agent: str | None = ...,
+        later: bool = ...,
+        review: bool = ...,
+    ) -> Extracted:
+        """Save the facts that an advisor finds in a turn of a conversation; what is known already is not saved again."""
+        ...
     def plan(
         self,
         entity: str,
@@ -498,6 +531,9 @@ class Door:
         role: Role = ...,
         metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
+        extract: str | None = ...,
+        extract_later: bool = ...,
+        agent: str | None = ...,
     ) -> NotedTurn:
         """Keep a turn of a conversation for a while: the last few, in memory alone, gone when the process ends."""
         ...
@@ -631,6 +667,12 @@ class Door:
         tenant_places: int = ...,
         global_places: int = ...,
         max_tokens: int | None = ...,
+        expand: str | None = ...,
+        rerank: str | None = ...,
+        rerank_fine: str | None = ...,
+        rerank_when: Literal["always", "close"] | None = ...,
+        auto_tag: str | None = ...,
+        auto_supersede: str | None = ...,
         metadata: Mapping[str, Any] | None = ...,
     ) -> ShownAgent:
         """Set how an agent searches when its requests leave it open. What is left out takes its default."""
@@ -703,8 +745,9 @@ class Door:
         *,
         agents_share: bool | None = ...,
         members_retire: bool | None = ...,
+        advice: Sequence[Literal["expand", "rerank", "rerank_close", "tag", "supersede"] | Literal["nothing"]] | None = ...,
     ) -> Tenant:
-        """Say who may change what in the caller's tenant; only what is given changes."""
+        """Say who may change what in the caller's tenant, and what an advisor does there; only what is given changes."""
         ...
     def erase_tenant(
         self,
@@ -828,6 +871,9 @@ class AsyncDoor:
         alike: Alike = ...,
         what_is_new: str | None = ...,
         unknown: Unknown = ...,
+        auto_tag: str | None = ...,
+        auto_supersede: str | None = ...,
+        agent: str | None = ...,
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""
@@ -870,6 +916,10 @@ class AsyncDoor:
         min_relevance: float | None = ...,
         lineage: int = ...,
         background: bool = ...,
+        expand: str | None = ...,
+        rerank: str | None = ...,
+        rerank_fine: str | None = ...,
+        rerank_when: Literal["always", "close"] | None = ...,
         explain: bool = ...,
         after: str | None = ...,
     ) -> Recalled:
@@ -1169,6 +1219,30 @@ class AsyncDoor:
     ) -> Reviewed:
         """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
         ...
+    async def judge(
+        self,
+        id: str,
+        *,
+        advisor: str | None = ...,
+    ) -> Judged:
+        """Ask an advisor what it thinks of a proposal: a duplicate, a contradiction, or new. Nothing changes by it."""
+        ...
+    async def extract(
+        self,
+        user_turn: str,
+        *,
+        assistant_turn: str = ...,
+        scope: Scope = ...,
+        conversation: str | None = ...,
+        kind: Kind = ...,
+        turn: str | None = ...,
+        advisor: str | None = ...,
+        agent: str | None = ...,
+        later: bool = ...,
+        review: bool = ...,
+    ) -> Extracted:
+        """Save the facts that an advisor finds in a turn of a conversation; what is known already is not saved again."""
+        ...
     async def plan(
         self,
         entity: str,
@@ -1240,6 +1314,9 @@ class AsyncDoor:
         role: Role = ...,
         metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
+        extract: str | None = ...,
+        extract_later: bool = ...,
+        agent: str | None = ...,
     ) -> NotedTurn:
         """Keep a turn of a conversation for a while: the last few, in memory alone, gone when the process ends."""
         ...
@@ -1373,6 +1450,12 @@ class AsyncDoor:
         tenant_places: int = ...,
         global_places: int = ...,
         max_tokens: int | None = ...,
+        expand: str | None = ...,
+        rerank: str | None = ...,
+        rerank_fine: str | None = ...,
+        rerank_when: Literal["always", "close"] | None = ...,
+        auto_tag: str | None = ...,
+        auto_supersede: str | None = ...,
         metadata: Mapping[str, Any] | None = ...,
     ) -> ShownAgent:
         """Set how an agent searches when its requests leave it open. What is left out takes its default."""
@@ -1445,8 +1528,9 @@ class AsyncDoor:
         *,
         agents_share: bool | None = ...,
         members_retire: bool | None = ...,
+        advice: Sequence[Literal["expand", "rerank", "rerank_close", "tag", "supersede"] | Literal["nothing"]] | None = ...,
     ) -> Tenant:
-        """Say who may change what in the caller's tenant; only what is given changes."""
+        """Say who may change what in the caller's tenant, and what an advisor does there; only what is given changes."""
         ...
     async def erase_tenant(
         self,

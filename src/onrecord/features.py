@@ -31,6 +31,8 @@ FEATURES: Final = {
     "onrecord.catalog.impact": ("impact",),
     "onrecord.care.renaming": ("renames", "accept_renames"),
     "onrecord.remember.review": ("approve", "reject"),
+    "onrecord.remember.judge": ("judge",),
+    "onrecord.remember.extract": ("extract",),
     "onrecord.review.planning": ("plan",),
     "onrecord.review.applying": ("apply",),
     "onrecord.review.rolling_back": ("roll_back",),

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args
 from onrecord.attached_buffer import AttachedBuffer
 from onrecord.errors import Fault, Forbidden, Invalid
 from onrecord.model import ids
+from onrecord.model.advice import YES, AdviceInput, Advised, Standing, Task
 from onrecord.model.caller import Caller
 from onrecord.model.limits import SAVES_PER_RUN, Permission
 from onrecord.model.memory import Change
@@ -22,6 +23,7 @@ from onrecord.model.near_names import unknown_names
 from onrecord.model.request import Request, checked, request_fields
 from onrecord.model.service_address import ServiceAddress
 from onrecord.model.unset import Unset
+from onrecord.providers.advising import Advisor, Asker
 from onrecord.providers.embedding import Embedders
 from onrecord.store.ports.ledger import Done, Ledger, SentRequest
 from onrecord.store.ports.records import Reading, Writing
@@ -104,6 +106,7 @@ class Call:
     now: datetime
     store: Store
     embedders: Embedders
+    advisor: Advisor
     turns: TurnBuffer
     attached: AttachedBuffer
     policy: StorePolicy
@@ -142,6 +145,15 @@ class Call:
     def change(self, name: str) -> Change:
         """Who changes what and when, to be stored with the version that a change makes."""
         return Change(name, self.caller.user, self.caller.actor, self.now)
+
+    def advise(self, task: Task, input: AdviceInput, model: str = YES, agent: str | None = None) -> Advised:
+        """Advice for this caller and its agent. Ask outside every transaction: it may take seconds."""
+        return self.advisor.advise(task, input, Asker(caller=self.caller, now=self.now, agent=agent), model)
+
+    def standing_advice(self) -> frozenset[Standing]:
+        """What the tenant lets an advisor do without being asked each time."""
+        with self.store.ledger(self.caller.tenant, writes=False) as ledger:
+            return frozenset(ledger.settings().advice)
 
     def note(self, operation: str, subject: str | None = None) -> None:
         """Write a line of the audit for the operation as a whole. Single saves write their own lines."""

@@ -13,6 +13,7 @@ from onrecord.errors import Forbidden
 from onrecord.model.caller import Caller
 from onrecord.model.request import Request
 from onrecord.operation import Call, IdempotentRequest, Operation, Progress, StorePolicy, build_request
+from onrecord.providers.advising import NO_ADVISORS, Advisor
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
 from onrecord.turn_buffer import TurnBuffer
@@ -46,6 +47,8 @@ class OnRecord(Door):
         self._attached = AttachedBuffer()
         self._policy = policy
         self._embedders = embedders
+        #: Who gives advice; whoever opens the store sets it.
+        self.advisor: Advisor = NO_ADVISORS
         self.caller = caller
         self._clock = clock
         self._progress = progress
@@ -77,6 +80,7 @@ class OnRecord(Door):
             now=self._clock(),
             store=self._store,
             embedders=self._embedders,
+            advisor=self.advisor,
             turns=self._turns,
             attached=self._attached,
             policy=self._policy,
@@ -114,6 +118,7 @@ class OnRecord(Door):
         return self._store.location
 
     def close(self) -> None:
+        self.advisor.close()
         self._store.close()
 
     def __enter__(self) -> Self:

@@ -286,7 +286,7 @@ def test_many_unknown_fields_are_told_in_few_words_by_the_door() -> None:
     assert refused.value.faults[0].message == "is not a field here; did you mean content?"
     assert (
         refused.value.faults[-1].message
-        == f"is not a field here, nor are {MANY - limits.FAULTS_TOLD - 1} more"
+        == f"is not a field here, nor are {MANY - limits.FAULTS_SHOWN - 1} more"
     )
 
 

@@ -286,8 +286,8 @@ def test_a_database_that_takes_connections_and_says_nothing_is_given_up(
 def hasty(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The command, which does not wait for long for what follows once its work is done."""
     sooner = (
-        "from onrecord.surfaces import last_word; from onrecord.surfaces.serving import workers; "
-        "last_word.AFTERWARDS_S = workers.AFTERWARDS_S = 0.5; "
+        "from onrecord.surfaces import forced_exit; from onrecord.surfaces.serving import workers; "
+        "forced_exit.AFTERWARDS_S = workers.AFTERWARDS_S = 0.5; "
     )
     command = [*shell.command[:-1], sooner + shell.command[-1]]
     monkeypatch.setattr(shell, "command", command)

@@ -122,7 +122,7 @@ def test_the_catalog_looks_at_example_queries_alone(
         memory.remember(f"Note {number}.")
     memory.remember("How amounts add up.", id="q", query={"source_model": "orders", "dimensions": ["amount"]})
     looked_at: list[str] = []
-    monkeypatch.setattr(ingest, "staleness", lambda each, lookup: looked_at.append(each.id))
+    monkeypatch.setattr(ingest, "broken_query", lambda each, lookup: looked_at.append(each.id))
     memory.ingest(str(tmp_path))
     assert looked_at == ["q"]
 

@@ -278,8 +278,10 @@ def test_an_old_store_has_the_tables_of_a_new_one(
     assert _without_schema(have) == _without_schema(want)
 
 
+#: What step 14 adds.
+_BEFORE_ADVICE = ("DROP TABLE advice_usage", "ALTER TABLE tenant_settings DROP COLUMN advice")
 #: What step 11 adds.
-_BEFORE_CREATED = ("DROP INDEX memories_created",)
+_BEFORE_CREATED = (*_BEFORE_ADVICE, "DROP INDEX memories_created")
 #: What step 10 adds.
 _BEFORE_NUMBERED = (*_BEFORE_CREATED, "ALTER TABLE conversations DROP COLUMN numbered")
 #: What step 9 adds.

@@ -25,8 +25,14 @@ def lines(path: Path) -> list[dict[str, Any]]:
 #: Fields of an agent's settings that nothing obeyed: they are gone, and what was set there says nothing.
 _DISOBEYED = {"advisor", "search_expand", "rerank", "auto_tag", "auto_supersede"}
 
+#: Whether an advisor is asked; nothing is said of it.
+_ADVICE: dict[str, Any] = {
+    **dict.fromkeys(("expand", "rerank", "rerank_fine", "rerank_when", "auto_tag", "auto_supersede")),
+    "metadata": {},
+}
+
 _WHOSE: dict[str, dict[str, Any]] = {
-    "conversation": {"members": []},
+    "conversation": {"members": [], "numbered": False},
     "artifact": {"conversation_by": "ann"},
     "scratchpad": {"users": ["ann"]},
     "agent": {"users": ["ann"]},
@@ -39,7 +45,10 @@ def held(path: Path) -> list[dict[str, Any]]:
     them began the conversation and set the agent.
     """
     told = lines(path)
+    tenants = {line["tenant"] for line in told}
     for line in told:
+        if "last_id" in line and f"catalog:{line['tenant']}" in tenants:
+            line["with_catalog"] = True
         for version in line.get("versions", ()):
             memory = version["memory"]
             memory |= {"author": memory["owner"], "proposes": None, "tier": memory["origin"]}
@@ -53,7 +62,7 @@ def held(path: Path) -> list[dict[str, Any]]:
             settings = line["agent"]["settings"]
             line["agent"]["settings"] = {
                 _RENAMED.get(name, name): value for name, value in settings.items() if name not in _DISOBEYED
-            } | {"metadata": {}}
+            } | _ADVICE
     return told
 
 

@@ -409,7 +409,7 @@ def test_the_choice_on_the_spot_beats_the_environment_and_that_the_file(
         else:
             assert setting.origin == "default"
         # A key is told to nobody, not even how long it is.
-        is_secret = setting.name in ("embedder_key", "operator_key")
+        is_secret = setting.name in ("embedder_key", "operator_key", "datahub_token", "advisor_key")
         assert setting.value == (value and "***" if is_secret else value)
 
 

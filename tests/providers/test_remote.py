@@ -437,12 +437,12 @@ def one_vector(content: object) -> Callable[[dict[str, Any]], Reply]:
     ("script", "said"),
     [
         (lambda body: (200, b"no JSON at all {", "application/json"), "something other than JSON"),
-        (lambda body: (200, b"<html>Welcome</html>", "text/html"), "not understood"),
+        (lambda body: (200, b"<html>Welcome</html>", "text/html"), "something other than JSON"),
         (lambda body: reply([]), "not understood"),
         (lambda body: reply({"hello": "world"}), "not understood"),
         (lambda body: reply({"data": None, "model": "toy"}), "not understood"),
         (lambda body: reply({"data": [], "model": "toy"}), "not understood|0 vectors for 1 texts"),
-        (one_vector("not base64!"), "not understood"),
+        (one_vector("not base64!"), "other than vectors of numbers"),
         (one_vector({"a": 1}), "other than vectors of numbers"),
         (one_vector(["a", "b"]), "other than vectors of numbers"),
         (one_vector([[1.0], [2.0, 3.0]]), "other than vectors of numbers"),
@@ -519,8 +519,9 @@ def test_openai_itself_is_not_asked_without_a_key() -> None:
 
 
 def test_a_missing_package_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(ProviderError, match=r"pip install 'onrecord\[advisor\]'"):
+    monkeypatch.delitem(sys.modules, "onrecord.providers.bounded_answers", raising=False)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    with pytest.raises(ProviderError, match=r"pip install 'onrecord\[client\]'"):
         Remote(Service("ollama", "toy")).embed_query("why?")
 
 

@@ -27,7 +27,7 @@ def test_a_list_a_question_and_one_memory_tell_the_same(door: OnRecord, tmp_path
         door.remember("The ferry leaves at nine.", id="old", entities=["shop.orders", "thing:till"])
         door.remember("The ferry leaves at ten.", id="new", supersedes=["old"])
         old = Background(id="old", embedded_by="first", superseded_by="new", urns={"shop.orders": URN})
-        new = Background(id="new", embedded_by="first")
+        new = Background(id="new", embedded_by="first", supersedes=("old",))
         assert door.show("old", background=True).background == old
         assert door.browse(statuses=["superseded"], background=True).background == (old,)
         assert door.browse(background=True).background == (new,)

@@ -447,7 +447,7 @@ def test_an_index_that_is_damaged_while_it_is_used_is_told_to_be_one(tmp_path: P
         [page] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'memories'").fetchone()
     content = index.read_bytes()
     index.write_bytes(content[: (page - 1) * size] + b"\xff" * size + content[page * size :])
-    with pytest.raises(StoreUnavailable, match=rf"only derived: delete {index}"):
+    with pytest.raises(StoreUnavailable, match=rf"It is derived data: delete {index}"):
         connect(f"yaml:{folder}", caller=ANN).show("a")
     index.unlink()
     with connect(f"yaml:{folder}", caller=ANN) as door:

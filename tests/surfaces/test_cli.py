@@ -21,7 +21,18 @@ from tests.forked import relayed
 COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 COMMANDS = [*(operation.command for operation in OPERATIONS if operation.command), "config"]
 #: Commands that are no operations: some work until they are stopped, one has a store of its own.
-OTHERS = ["migrate", "serve", "mcp", "install", "uninstall", "work", "eval", "slayer", "slash"]
+OTHERS = [
+    "migrate",
+    "serve",
+    "mcp",
+    "install",
+    "uninstall",
+    "work",
+    "eval",
+    "slayer",
+    "data-platform",
+    "slash",
+]
 
 #: Stands for the id of a key that is there.
 KEY = "KEY"
@@ -51,6 +62,8 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "impact": (["--sql", "CREATE TABLE fresh (id INT)"], "memories"),
     "renames": ([], "renames"),
     "accept-renames": ([], "renames"),
+    "judge": (["proposal"], "verdict"),
+    "extract": (["I live in Lisbon.", "--scope", "tenant"], "facts"),
     "approve": (["1"], "changed"),
     "reject": (["proposal"], "changed"),
     "plan": (["orders"], "changes"),
@@ -92,6 +105,8 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "doctor": ([], "problems"),
     "reindex": ([], "postings"),
     "embed-missing": ([], "embedded"),
+    "dismiss-failures": ([], "jobs"),
+    "reassign": (["bob", "carol"], "memories"),
     "status": ([], "tenants"),
     "config": ([], ""),
 }
@@ -194,7 +209,7 @@ class TestEveryCommand:
             placed = [name for name in dict.fromkeys(each.split()[0] for each in COMMANDS) if name in names]
             assert names[: len(placed)] == placed
         assert told["Questions"][0] == "recall"
-        assert told["Other vocabularies"] == ["slayer", "slash"]
+        assert told["Other vocabularies"] == ["slayer", "data-platform", "slash"]
 
     def test_without_a_command_the_help_appears(self, shell: Any) -> None:
         said = shell()

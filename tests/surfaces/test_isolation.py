@@ -320,6 +320,10 @@ RESOURCES = (
 )
 #: Every operation on what a tenant shares, for those who are outside of it.
 SHARED: dict[str, list[dict[str, Any]]] = {
+    "impact": [
+        {"sql": "ALTER TABLE orders DROP COLUMN amount", "datasource": "{beside}"},
+        {"path": "{beside}"},
+    ],
     "ingest": [{"path": "{beside}"}],
     "search": [{"question": "{beside}", "entities": ["{beside}.orders.amount"]}],
     "entities": [{"inside": "{beside}"}, {}],

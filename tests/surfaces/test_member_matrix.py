@@ -69,6 +69,21 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
         {"content": "mine there", "scope": "session", "conversation": "{beside}-talk"},
         {"content": "mine", "scope": "persona", "persona": "chef"},
         {"content": "mine", "scope": "system", "system": "crm"},
+        {"content": "mine", "agent": "{beside}-agent", "auto_tag": "yes", "auto_supersede": "yes"},
+    ],
+    "extract": [
+        {"user_turn": "{code} is mine", "conversation": "~ann/{beside}-talk", "agent": "{beside}-agent"},
+        {"user_turn": "{code} is mine", "scope": "tenant", "agent": "{beside}-agent"},
+    ],
+    "judge": [{"id": "{id}"}],
+    "note_turn": [
+        {
+            "content": "mine",
+            "role": "assistant",
+            "conversation": "~ann/{beside}-talk",
+            "agent": "{beside}-agent",
+            "extract": "yes",
+        }
     ],
     "recall": [
         {"question": "{code}", "limit": 100},
@@ -203,6 +218,7 @@ SOME: Final = ("there", "user", "pending")
 ALIKE: Final = frozenset(
     {
         "entities",
+        "judge",
         "plan",
         "changesets",
         "impact",

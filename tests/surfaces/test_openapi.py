@@ -53,7 +53,7 @@ LENIENT = ("arbiter",)
 OWN = [each for each in OPERATED if each not in FACE_OF]
 each_operation = pytest.mark.parametrize(("path", "method"), OPERATED, ids=lambda part: str(part))
 few = settings(
-    max_examples=tries(1, soaking=20),
+    max_examples=tries(2, soaking=20),
     deadline=None,
     phases=[Phase.generate],
     derandomize=True,

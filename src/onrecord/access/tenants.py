@@ -1,16 +1,17 @@
 """WHICH tenants are there? They are made, listed, and erased with everything of theirs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from onrecord.errors import Fault, Forbidden, NotFound, invalid
+from onrecord.model.advice import NOTHING, STANDING, Nothing, Standing
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.collections import ENTITIES, MEMORIES, Home
 from onrecord.model.ledger import TenantSettings
 from onrecord.model.limits import ENTITIES_OF, GLOBAL_TENANT
 from onrecord.model.request import Request, ask
-from onrecord.model.rules import FLAG, NAME, OrNone
+from onrecord.model.rules import FLAG, NAME, Choice, ListOf, OrNone
 from onrecord.operation import Call, operation
 from onrecord.store.ports.store import Store
 
@@ -54,7 +55,7 @@ class ListedTenants(Answer):
 
 @dataclass(frozen=True, slots=True)
 class SetTenant(Request):
-    """Say who may change what in the caller's tenant; only what is given changes.
+    """Say who may change what in the caller's tenant, and what an advisor does there; only what is given changes.
 
     By default an agent may correct memories by agents of the same owner, and only the owner may retire a shared
     memory.
@@ -65,6 +66,11 @@ class SetTenant(Request):
     )
     members_retire: bool | None = ask(
         OrNone(FLAG), "Members may retire and supersede what others shared, within their tier.", None
+    )
+    advice: Sequence[Standing | Nothing] | None = ask(
+        OrNone(ListOf(Choice((*STANDING, NOTHING)), at_most=len(STANDING))),
+        f"What an advisor does where requests leave it open: {', '.join(STANDING)}, or {NOTHING}.",
+        None,
     )
 
 
@@ -124,6 +130,8 @@ def set_tenant(call: Call, ask: SetTenant) -> Tenant:
     caller = call.caller
     _require_person(caller, "says who may change what")
     said = {name: value for name, value in asdict(ask).items() if value is not None}
+    if ask.advice is not None and NOTHING in ask.advice:
+        said["advice"] = ()
     with call.store.ledger(caller.tenant) as ledger:
         ledger.set(replace(ledger.settings(), **said), caller.user, call.now)
         ledger.note(caller, "set_tenant", call.now)

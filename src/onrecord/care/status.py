@@ -1,19 +1,23 @@
 """WHAT is the state of the store? What has vectors, which jobs wait, and which have failed."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, cast
 
 from onrecord.care import homes
 from onrecord.errors import ProviderError
 from onrecord.model import rules
+from onrecord.model.advice import MICROS, Task, Usage
 from onrecord.model.answer import Answer
 from onrecord.model.collections import Home
 from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
+from onrecord.providers.advising import AdvisorState
 from onrecord.store.ports.archive import Archive
 from onrecord.store.ports.jobs import EMBED, RECONCILE, STORE, WATCH
+from onrecord.store.ports.ledger import Spending
 from onrecord.store.ports.store import BEGINNING
 
 #: A worker that has not looked for so long after its time does not run.
@@ -80,6 +84,16 @@ class TenantStatus(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TenantAdvice(Answer):
+    """What an advisor was asked today in a tenant, by whom, for which agent; and what all of it took."""
+
+    tenant: str
+    calls: int
+    cost: float
+    usage: tuple[Usage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Watching(Answer):
     """When the watcher last looked and looks again; None if it never did or nobody will. `cure` says what helps if its time
     is over.
@@ -102,6 +116,9 @@ class StoreStatus(Answer):
     failures: tuple[FailedJobs, ...] = ()
     #: How many numbers a vector of the embedder has.
     dimensions: int | None = None
+    #: Who gives advice, and what it was asked today in the tenants that are shown.
+    advisor: AdvisorState | None = None
+    advice: tuple[TenantAdvice, ...] = ()
     #: Whether what memories are about is watched, and when; None if it is not.
     watching: Watching | None = None
 
@@ -127,7 +144,37 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         degraded=degraded,
         failures=failures,
         dimensions=None if current is None else current.dimensions,
+        advisor=call.advisor.state(),
+        advice=tuple(_advice(call, dict.fromkeys(home.tenant for home in there))),
         watching=None if call.policy.watch is None else _watching(call, next_look),
+    )
+
+
+def _advice(call: Call, tenants: Iterable[str]) -> Iterator[TenantAdvice]:
+    for tenant in tenants:
+        with call.store.ledger(tenant, writes=False) as ledger:
+            spent = ledger.spent(call.now.toordinal())
+        if spent:
+            usage = tuple(_usage(each) for each in spent)
+            yield TenantAdvice(
+                tenant=tenant,
+                calls=sum(each.calls for each in spent),
+                cost=sum(each.micros for each in spent) / MICROS,
+                usage=usage,
+            )
+
+
+def _usage(each: Spending) -> Usage:
+    return Usage(
+        user=each.user,
+        agent=each.agent or None,
+        task=cast(Task, each.task),
+        model=each.model,
+        calls=each.calls,
+        failed=each.failed,
+        tokens_in=each.tokens_in,
+        tokens_out=each.tokens_out,
+        cost=each.micros / MICROS,
     )
 
 

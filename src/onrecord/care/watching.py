@@ -21,6 +21,7 @@ from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.limits import GLOBAL_TENANT, TENANT_PERMISSIONS
 from onrecord.model.memory import Change, Memory
 from onrecord.operation import Call, StorePolicy
+from onrecord.providers.advising import NO_ADVISORS
 from onrecord.providers.embedding import Embedders
 from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import BEGINNING, Store
@@ -169,6 +170,7 @@ def _call(store: Store, embedders: Embedders, policy: StorePolicy, caller: Calle
         now=now,
         store=store,
         embedders=embedders,
+        advisor=NO_ADVISORS,
         turns=TurnBuffer(),
         attached=AttachedBuffer(),
         policy=policy,

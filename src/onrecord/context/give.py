@@ -15,6 +15,7 @@ from onrecord.context.parts import ContextGiven, ContextPiece, ContextSection, f
 from onrecord.context.turns import said
 from onrecord.errors import OnRecordError
 from onrecord.model import limits, rules
+from onrecord.model.advice import NO
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.limits import CONTEXT_PARTS, ContextPart
 from onrecord.model.request import IN_CONVERSATION, Request, ask
@@ -114,7 +115,8 @@ class _Gathering:
         return ContextSection(name="turns", pieces=pieces, render=_under(_SAID), is_run=True, backwards=True)
 
     def _memories(self) -> ContextSection:
-        found = recall(self.call, Recall(self.ask.question or ""))
+        # Nobody waits for a model to be told what nobody has asked for.
+        found = recall(self.call, Recall(self.ask.question or "", expand=NO, rerank=NO))
         self.degraded += found.degraded
         pieces = [ContextPiece(text=entry(hit.memory), memory=hit.memory) for hit in found.hits]
         return ContextSection(name="memories", pieces=pieces, render=_under(_RECALLED))

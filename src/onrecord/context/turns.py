@@ -1,22 +1,26 @@
 """WHAT was just said? A turn is kept for a while, shown again, and dropped."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
 from onrecord.context import conversation
-from onrecord.errors import Forbidden, StoreUnavailable
+from onrecord.errors import Fault, Forbidden, StoreUnavailable
 from onrecord.model import limits, rules
+from onrecord.model.agent import AGENT_NAME, agent_faults
 from onrecord.model.answer import Answer
+from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.limits import Role
-from onrecord.model.request import IN_CONVERSATION, Request, ask
+from onrecord.model.request import ADVISED, IN_CONVERSATION, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.model.workspace import ConversationKey
 from onrecord.operation import Call, operation
+from onrecord.providers.advising import is_wanted
 from onrecord.providers.scrubber import scrub, scrub_value
+from onrecord.remember.extract import Extract, Extracted, extract
 from onrecord.store.ports.workspace import NamedConversation
 from onrecord.turn_buffer import Turn
 from onrecord.workspace import conversations
@@ -30,14 +34,28 @@ class NoteTurn(Request):
     role: Role = ask(rules.Choice(limits.ROLES), f"Who said it: {', '.join(limits.ROLES)}.", "user")
     metadata: Mapping[str, Any] | None = ask(OrNone(rules.Json()), "Anything else, as a JSON object.", None)
     conversation: str | None = ask(MAYBE_CONVERSATION, IN_CONVERSATION, None)
+    extract: str | None = ask(
+        ADVISED,
+        "With the assistant's turn, which ends it: save the facts that an advisor finds in what was said since the last "
+        "such turn: yes, no, or one of the models that are configured.",
+        None,
+    )
+    extract_later: bool = ask(rules.FLAG, "Answer at once, and find those facts afterwards.", False)
+    agent: str | None = ask(OrNone(AGENT_NAME), "The agent that facts are extracted for.", None)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        yield from agent_faults(self.agent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotedTurn(Answer):
-    """A turn that is kept, and how many turns of the conversation are kept."""
+    """A turn that is kept, and how many turns of the conversation are kept; `extracted` are the facts of the turn that it
+    ends, if they were asked for.
+    """
 
     conversation: str
     turns: int
+    extracted: Extracted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +104,33 @@ def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
         meant = conversations.spoken_in(inside, begins=call.caller.conversation is not None)
         call.turns.follow(call.caller.tenant, meant.key, meant.begun)
     call.turns.add(call.caller.tenant, meant.key, turn_of(ask, call.now), meant.begun)
-    return NotedTurn(conversation=named, turns=len(_told(call, meant)))
+    noted = NotedTurn(conversation=named, turns=len(_told(call, meant)))
+    if ask.role != "assistant" or not is_wanted(ask.extract):
+        return noted
+    return replace(noted, extracted=_extracted(inside, ask, _told(call, meant)))
+
+
+def _extracted(call: Call, ask: NoteTurn, kept: Sequence[Turn]) -> Extracted:
+    """The facts of the turn that ends here: what the user said since the assistant last spoke, and the answer. What tools
+    said is not read.
+    """
+    asked: list[str] = []
+    for turn in reversed(kept[:-1]):
+        if turn.role == "assistant":
+            break
+        if turn.role == "user":
+            asked.insert(0, turn.content)
+    whole = "\n\n".join(asked)[-limits.CONTENT_BYTES :]
+    return extract(
+        call,
+        Extract(
+            whole,
+            assistant_turn=kept[-1].content,
+            advisor=ask.extract,
+            agent=ask.agent,
+            later=ask.extract_later,
+        ),
+    )
 
 
 def said(call: Call, most: int | None = None) -> tuple[Turn, ...]:

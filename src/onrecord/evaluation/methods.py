@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from onrecord.evaluation.data import Haystack, Question
 from onrecord.evaluation.loading import save_all, storable
 from onrecord.evaluation.tables import Schema, table_of
+from onrecord.model.advice import Advised
 from onrecord.model.limits import QUESTION_CHARACTERS, RECALL_LIMIT
 from onrecord.recall.subjects import EntityHit
 from onrecord.service import OnRecord
@@ -62,10 +63,13 @@ class ThroughRecall:
     """Every document a memory, every question a `recall`."""
 
     recipe: str | None = None
+    #: What an advisor does for each question: `expand`, `rerank`, `rerank_fine` or `rerank_close`.
+    advised: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        return f"recipe {self.recipe}" if self.recipe else ""
+        told = [f"recipe {self.recipe}"] if self.recipe else []
+        return ", ".join(told + ([f"advisor: {', '.join(self.advised)}"] if self.advised else []))
 
     def save(self, door: OnRecord, haystack: Haystack, saving: SaveContext) -> FilledHaystack:
         memories = save_all(door, haystack.documents, saving.now, saving.notices, saving.saved)
@@ -75,9 +79,21 @@ class ThroughRecall:
         self, door: OnRecord, question: Question, told: FilledHaystack, notices: Counter[str]
     ) -> list[str]:
         options: dict[str, Any] = {"recipe": self.recipe} if self.recipe else {}
+        options |= {task.removesuffix("_close"): "yes" for task in self.advised}
+        if "rerank_close" in self.advised:
+            options["rerank_when"] = "close"
         answer = door.recall(askable(question, notices), limit=DEPTH, **options)
         notices.update(f"{_DEGRADED} {reason}" for reason in answer.degraded)
+        notices.update(_told(each) for each in answer.advice)
         return list(dict.fromkeys(told.memories[hit.memory.id] for hit in answer.hits))
+
+
+def _told(advised: Advised) -> str:
+    """What became of a question to an advisor, without what differs from one to the next."""
+    if advised.applied:
+        return f"Answers with advice ({advised.task})"
+    why = "not asked: the first hits decide it" if "not asked" in (advised.note or "") else advised.note
+    return f"Answers without advice ({advised.task}): {why}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from onrecord.model.advice import Standing
 from onrecord.model.answer import Answer
 from onrecord.model.limits import Actor, AuditOutcome, Grant, Origin, Permission
 
@@ -46,7 +47,7 @@ class AuditEntry(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantSettings(Answer):
-    """What a tenant allows its agents and members.
+    """What a tenant allows its agents and members, and what an advisor does there without being asked each time.
 
     `agents_share`: all its agents, attended or not, share one tier and may correct each other's shared memories.
     `members_retire`: whoever may save there may also retire and supersede what others shared, within their tier.
@@ -54,3 +55,4 @@ class TenantSettings(Answer):
 
     agents_share: bool = False
     members_retire: bool = False
+    advice: tuple[Standing, ...] = ()

@@ -75,6 +75,11 @@ STATUSES: Final = ListOf(rules.STATUS, at_most=len(limits.STATUSES))
 ENTITIES: Final = ListOf(rules.Reference(), at_most=limits.ENTITIES)
 PLACES: Final = rules.Integer(0, limits.RECALL_LIMIT)
 MAYBE_NAME: Final = OrNone(rules.NAME)
+#: Whether an advisor is asked, and which.
+ADVISED: Final = OrNone(rules.NAME)
+WHOM: Final = (
+    "yes, no, or one of the models that are configured; the agent's or the tenant's setting when left out"
+)
 MAYBE_PROPOSAL: Final = OrNone(rules.Choice(limits.PROPOSAL_FILTERS))
 MAYBE_INSTANT: Final = OrNone(rules.INSTANT)
 

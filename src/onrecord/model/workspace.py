@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple, get_args
 
+from onrecord.model import advice
+
 Encoding = Literal["text", "base64"]
 ScratchpadKind = Literal["agent", "shared"]
 
@@ -84,7 +86,8 @@ class Scratchpad:
 class AgentSettings:
     """How one agent searches where a request leaves it open, and what programs keep with it.
 
-    With `decay` None, the request decides. Nothing here reads `metadata`: it is kept as given.
+    With `decay` None, the request decides. From `expand` on it is said whether an advisor is asked: yes, no, or which model;
+    None leaves it to the tenant. Nothing here reads `metadata`: it is kept as given.
     """
 
     intent: bool = True
@@ -96,6 +99,12 @@ class AgentSettings:
     tenant_places: int = 4
     global_places: int = 2
     max_tokens: int | None = None
+    expand: str | None = None
+    rerank: str | None = None
+    rerank_fine: str | None = None
+    rerank_when: advice.RerankWhen | None = None
+    auto_tag: str | None = None
+    auto_supersede: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -103,9 +112,17 @@ class AgentSettings:
 _RENAMED: Final = {"session_places": "conversation_places", "profile_places": "tenant_places"}
 
 
+#: Settings that earlier versions kept as true or false and did not obey: what was set there says nothing.
+_NOT_OBEYED: Final = ("rerank", "auto_tag", "auto_supersede")
+
+
 def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Stored settings of an agent, with the names that they have today."""
-    return {_RENAMED.get(name, name): value for name, value in settings.items()}
+    return {
+        _RENAMED.get(name, name): value
+        for name, value in settings.items()
+        if not (name in _NOT_OBEYED and isinstance(value, bool))
+    }
 
 
 def scratchpad_kind(agent: str) -> ScratchpadKind:

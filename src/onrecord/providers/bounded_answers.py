@@ -1,4 +1,4 @@
-"""HOW MUCH may a service answer? At most ANSWER_BYTES, counted while they arrive and before anything parses them."""
+"""HOW MUCH may a service answer? A limited number of bytes, counted while they arrive and before anything parses them."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -28,18 +28,20 @@ class _Counted(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-async def _count(answer: httpx2.Response) -> None:
-    if answer.headers.get("content-encoding", "identity").lower() != "identity":
-        # A short compressed answer may unpack to any size, and we asked for none.
-        raise TooMuch
-    assert isinstance(answer.stream, httpx2.AsyncByteStream)
-    answer.stream = _Counted(answer.stream, ANSWER_BYTES)
+def bounded_client(most: int | None = None, *, follows: bool = True) -> httpx2.AsyncClient:
+    """A client that stops reading an answer that is too long or compressed. It follows redirections unless what is sent is
+    for one address alone.
+    """
 
+    async def count(answer: httpx2.Response) -> None:
+        if answer.headers.get("content-encoding", "identity").lower() != "identity":
+            # A short compressed answer may unpack to any size, and we asked for none.
+            raise TooMuch
+        assert isinstance(answer.stream, httpx2.AsyncByteStream)
+        answer.stream = _Counted(answer.stream, ANSWER_BYTES if most is None else most)
 
-def bounded_client() -> httpx2.AsyncClient:
-    """A client that stops reading an answer that is too long or compressed."""
     return httpx2.AsyncClient(
-        headers={"accept-encoding": "identity"}, event_hooks={"response": [_count]}, follow_redirects=True
+        headers={"accept-encoding": "identity"}, event_hooks={"response": [count]}, follow_redirects=follows
     )
 
 

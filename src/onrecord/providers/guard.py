@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import lru_cache
-from threading import BoundedSemaphore, Lock, Thread
+from threading import BoundedSemaphore, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from onrecord.errors import ProviderError
+from onrecord.providers.breaker import Breaker
 from onrecord.providers.embedding import Calibration, Embedder, EmbeddingModel, Passage
 from onrecord.providers.scrubber import scrub
 
@@ -47,7 +48,7 @@ class Guarded:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._embedder, self._timeout_s = embedder, timeout_s
-        self._breaker = _Breaker(patience, pause_s, clock)
+        self._breaker = Breaker(patience, pause_s, clock)
         self._threads = BoundedSemaphore(_MOST_AT_ONCE)
         self._model: EmbeddingModel | None = None
         self._remembered = lru_cache(_REMEMBERED_QUESTIONS)(self._question)
@@ -165,39 +166,6 @@ class Guarded:
 
 class _BadAnswer(Exception):
     """The answer is unusable; the text says why, and is shown after the name of the embedder."""
-
-
-class _Breaker:
-    """Stops calling an embedder that failed several times in a row; after a pause it tries one call."""
-
-    def __init__(self, patience: int, pause_s: float, clock: Callable[[], float]) -> None:
-        self._patience, self._pause_s, self._clock = patience, pause_s, clock
-        self._lock = Lock()
-        self._failures = 0
-        self._closed_until = 0.0
-        self._last = ""
-
-    def check(self, called: str) -> None:
-        with self._lock:
-            if self._failures < self._patience:
-                return
-            now = self._clock()
-            if now < self._closed_until:
-                raise ProviderError(
-                    f"{called} failed {self._failures} times in a row and is not called for another "
-                    f"{self._closed_until - now:.0f} s. The last failure: {self._last}"
-                )
-            self._closed_until = now + self._pause_s  # the others go on waiting while this one tries
-
-    def failed(self, problem: ProviderError) -> None:
-        with self._lock:
-            self._failures += 1
-            self._last = str(problem)
-            self._closed_until = self._clock() + self._pause_s
-
-    def worked(self) -> None:
-        with self._lock:
-            self._failures = 0
 
 
 def _checked(

@@ -77,9 +77,7 @@ def can_open(name: str) -> bool:
     if f"{kind}:" == local_model.PREFIX:
         return bool(model) and Path(model).is_dir() and find_spec("sentence_transformers") is not None
     if kind in _KINDS:
-        return (
-            bool(model.strip()) and find_spec("pydantic_ai") is not None and find_spec("openai") is not None
-        )
+        return bool(model.strip()) and find_spec("httpx2") is not None
     return name in _BUILT_IN
 
 

@@ -1,17 +1,19 @@
 """HOW does a text become a vector elsewhere? Through any service that speaks OpenAI's protocol, such as Ollama.
 
-The client library is loaded when a text is first embedded. We do not repeat a failed request: the person who waits is
+It needs an HTTP client and no library of models; that is loaded when a text is first embedded. We do not repeat a failed request: the person who waits is
 better served by an answer without vectors now, and a job embeds the text later.
 """
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from urllib.parse import urlsplit
 from weakref import finalize
 
@@ -23,12 +25,10 @@ from onrecord.providers.quoting import quoted
 from onrecord.providers.waiting import begin, wait_for
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-    from pydantic_ai.embeddings import EmbeddingModel as RemoteModel
-    from pydantic_ai.embeddings import EmbeddingSettings
+    from httpx2 import AsyncClient
+    from numpy.typing import NDArray
 
 Kind = Literal["openai", "ollama"]
-Input = Literal["query", "document"]
 _Answer = TypeVar("_Answer")
 
 URLS: Final[dict[Kind, str]] = {
@@ -37,7 +37,8 @@ URLS: Final[dict[Kind, str]] = {
 }
 _MOST_TEXTS, _MOST_CHARACTERS = 32, 60_000  # of one request; some services allow no more
 _TOO_LONG: Final = ("context length", "input length", "maximum context", "too long", "too many tokens")
-_NO_KEY: Final = "not-set"  # the client wants one even where the service does not
+#: Vectors as bytes take a fifth of what they take as digits; a service that does not know this sends digits.
+_AS_BYTES: Final = {"encoding_format": "base64"}
 _EMPTY: Final = "."  # services refuse an empty text; this says as little
 
 
@@ -84,7 +85,7 @@ class Remote:
         self._prompts = prompts_for(service.model)
         self._dimensions = service.options.dimensions
         self._loading = Lock()
-        self._clients: dict[int, RemoteModel] = {}  # by process: a fork must not share connections
+        self._clients: dict[int, AsyncClient] = {}  # by process: a fork must not share connections
 
     @property
     def model(self) -> EmbeddingModel:
@@ -99,7 +100,7 @@ class Remote:
     def embed_query(self, text: str) -> Passage:
         """The vector of a question; text beyond the model's window is ignored."""
         (passage,) = _as_finely_as_needed(
-            lambda grain: self._embed([self._prompts.query + grain.pieces(text)[0]], "query")
+            lambda grain: self._embed([self._prompts.query + grain.pieces(text)[0]])
         )
         return passage
 
@@ -109,30 +110,53 @@ class Remote:
     def _passages(self, texts: Sequence[str], grain: PieceSize) -> list[tuple[Passage, ...]]:
         cut = [grain.pieces(text) for text in texts]
         pieces = [self._prompts.document + piece for text in cut for piece in text]
-        passages = iter([each for batch in _batches(pieces) for each in self._embed(batch, "document")])
+        passages = iter([each for batch in _batches(pieces) for each in self._embed(batch)])
         return [tuple(next(passages) for _ in text) for text in cut]
 
-    def _embed(self, texts: list[str], kind: Input) -> list[Passage]:
+    def _embed(self, texts: list[str]) -> list[Passage]:
         """Embed texts in one request."""
         client = self._client()
-        wanted = self._options.dimensions
-        settings: EmbeddingSettings = {} if wanted is None else {"dimensions": wanted}
-        request = client.embed([text or _EMPTY for text in texts], input_type=kind, settings=settings)
+        wanted = {} if self._options.dimensions is None else {"dimensions": self._options.dimensions}
+        asked = {
+            "model": self._service.model,
+            "input": [text or _EMPTY for text in texts],
+            **_AS_BYTES,
+            **wanted,
+        }
         try:
-            vectors = wait_for(request, self._options.timeout_s).embeddings
+            status, content = wait_for(_posted(client, asked), self._options.timeout_s)
         except Exception as problem:
             # Without the cause, which may quote the request.
             raise self._explained(problem) from None
-        return self._read(vectors, len(texts))
+        if not 200 <= status < 300:
+            raise self._refused(status, self._excuse(content))
+        return self._read(self._vectors(content), len(texts))
 
-    def _read(self, vectors: Sequence[Sequence[float]], expected: int) -> list[Passage]:
+    def _vectors(self, content: bytes) -> list[object]:
+        """The vectors of an answer in the order of their texts."""
+        try:
+            told = json.loads(content)
+        except (ValueError, RecursionError):
+            raise self._failed("answered with something other than JSON", _IS_IT_THE_ADDRESS) from None
+        data = told.get("data") if isinstance(told, dict) else None
+        if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
+            raise self._failed("answered in a way that is not understood", _IS_IT_THE_ADDRESS)
+        places = [each.get("index", place) for place, each in enumerate(data)]
+        if sorted(map(str, places)) != sorted(map(str, range(len(data)))):
+            raise self._failed("answered in a way that is not understood", _IS_IT_THE_ADDRESS)
+        return [
+            each.get("embedding")
+            for _, each in sorted(zip(places, data, strict=True), key=lambda pair: pair[0])
+        ]
+
+    def _read(self, vectors: Sequence[object], expected: int) -> list[Passage]:
         import numpy as np
 
         if len(vectors) != expected:
             raise self._failed(f"answered {len(vectors)} vectors for {expected} texts")
         try:
             with np.errstate(over="ignore"):  # what does not fit becomes infinite, which the guard refuses
-                passages = [Passage(np.asarray(vector, np.float32)) for vector in vectors]
+                passages = [Passage(_numbers(vector)) for vector in vectors]
         except (TypeError, ValueError):
             raise self._failed(_NO_VECTORS) from None
         if any(passage.vector.ndim != 1 or not passage.vector.size for passage in passages):
@@ -141,64 +165,45 @@ class Remote:
             self._dimensions = passages[0].vector.size
         return passages
 
-    def _client(self) -> RemoteModel:
+    def _client(self) -> AsyncClient:
         with self._loading:
             if os.getpid() not in self._clients:
                 self._clients[os.getpid()] = self._connected()
             return self._clients[os.getpid()]
 
-    def _connected(self) -> RemoteModel:
+    def _connected(self) -> AsyncClient:
         service = self._service
         if service.address == URLS["openai"] and not self._options.key:
             raise self._failed("needs a key", "Set `embedder_key`.")
         try:
-            from openai import AsyncOpenAI
-            from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
-            from pydantic_ai.providers.ollama import OllamaProvider
-            from pydantic_ai.providers.openai import OpenAIProvider
-
             from onrecord.providers.bounded_answers import bounded_client
         except ImportError as problem:
             raise self._failed(
-                f"needs one more package ({problem.name} is missing)", "pip install 'onrecord[advisor]'."
+                f"needs one more package ({problem.name} is missing)", "pip install 'onrecord[client]'."
             ) from problem
-        client = AsyncOpenAI(
-            api_key=self._options.key or _NO_KEY,
-            base_url=service.address,
-            timeout=self._options.timeout_s,
-            max_retries=0,
-            http_client=bounded_client(),
-        )
+        client = bounded_client()
+        client.base_url = f"{service.address}/"
+        client.timeout = self._options.timeout_s
+        if self._options.key:
+            client.headers["authorization"] = f"Bearer {self._options.key}"
         finalize(self, _close, client, os.getpid())
-        # The client reads these from environment variables of other programs.
-        client.organization = client.project = None
-        provider = OllamaProvider if service.kind == "ollama" else OpenAIProvider
-        return OpenAIEmbeddingModel(service.model, provider=provider(openai_client=client))
+        return client
 
     def _explained(self, problem: Exception) -> ProviderError:
-        """The error of the client library as a sentence that says what happened and what to do."""
-        from pydantic_ai.exceptions import (
-            ModelAPIError,
-            ModelConnectionError,
-            ModelHTTPError,
-            ModelTimeoutError,
-        )
+        """The error of the client as a sentence that says what happened and what to do."""
+        import httpx2
 
         from onrecord.providers.bounded_answers import is_too_much
 
         if is_too_much(problem):
             return self._failed("answered more than is read", _IS_IT_THE_ADDRESS)
-        if isinstance(problem, TimeoutError | ModelTimeoutError):
+        if isinstance(problem, TimeoutError | httpx2.TimeoutException):
             return self._failed(
                 f"did not answer within {self._options.timeout_s:g} s",
                 "Allow it more with `embedder_timeout`.",
             )
-        if isinstance(problem, ModelConnectionError):
+        if isinstance(problem, httpx2.TransportError):
             return self._failed("cannot be reached", "Is it running, and is `embedder_url` its address?")
-        if isinstance(problem, ModelHTTPError):
-            return self._refused(problem.status_code, self._excuse(problem.body))
-        if isinstance(problem, ModelAPIError):
-            return self._failed("answered with something other than JSON", _IS_IT_THE_ADDRESS)
         return self._failed(
             f"answered in a way that is not understood ({type(problem).__name__})", _IS_IT_THE_ADDRESS
         )
@@ -215,9 +220,14 @@ class Remote:
             remedy = f"Fetch it with `ollama pull {self._service.model}`."
         return self._failed(f"{what} (HTTP {status}{excuse})", remedy)
 
-    def _excuse(self, body: object) -> str:
+    def _excuse(self, content: bytes) -> str:
         """What the service says about it."""
-        said = body.get("message") if isinstance(body, dict) else body
+        try:
+            body = json.loads(content)
+        except (ValueError, RecursionError):
+            body = content.decode("utf-8", "replace")
+        told = body.get("error", body) if isinstance(body, dict) else body
+        said = told.get("message") if isinstance(told, dict) else told
         if not isinstance(said, str) or not said.strip():
             return ""
         return f": {quoted(said, self._options.key)}"
@@ -244,12 +254,26 @@ _REFUSALS: Final = {
 }
 
 
-def _close(client: AsyncOpenAI, process: int) -> None:
+async def _posted(client: AsyncClient, asked: dict[str, object]) -> tuple[int, bytes]:
+    answer = await client.post("embeddings", json=asked)
+    return answer.status_code, answer.content
+
+
+def _numbers(vector: object) -> NDArray[Any]:
+    """A vector as numbers: it comes as a list, or as bytes in base64."""
+    import numpy as np
+
+    if isinstance(vector, str):
+        return np.frombuffer(base64.b64decode(vector, validate=True), "<f4").astype(np.float32)
+    return np.asarray(vector, np.float32)
+
+
+def _close(client: AsyncClient, process: int) -> None:
     """Close the client once its embedder is no longer used, unless a fork inherited it: those connections are not
     ours.
     """
     if process == os.getpid():
-        begin(client.close())
+        begin(client.aclose())
 
 
 def _as_finely_as_needed(embed: Callable[[PieceSize], _Answer]) -> _Answer:

@@ -9,6 +9,7 @@ from onrecord.model import limits
 from onrecord.model.caller import Caller
 from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import Kind
+from onrecord.model.memory import Memory
 from onrecord.model.when import When
 from onrecord.model.workspace import ConversationKey
 from onrecord.providers.embedding import Embedder
@@ -131,6 +132,8 @@ class RecallDraft:
     #: The estimated relevance of each, and that of the best before the floor removed any.
     relevance: Mapping[Key, float] = field(default_factory=dict)
     best_relevance: float = 0.0
+    #: Memories that were read already, since an advisor saw them.
+    read: Mapping[Key, Memory] = field(default_factory=dict)
     #: The hits of the answer, best first; example queries may have a list of their own.
     chosen: tuple[Key, ...] = ()
     queries: tuple[Key, ...] = ()

@@ -7,12 +7,13 @@ consistent state of the store.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.known_names import known_names
 from onrecord.catalog.lineage import neighbours_of
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
+from onrecord.model.advice import RERANK_WHEN, Advised, RerankWhen
 from onrecord.model.agent import AGENT_NAME, agent_faults
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
@@ -21,6 +22,7 @@ from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.findings import Background
 from onrecord.model.limits import Dimension, Kind, ProposalFilter, Scope, Status, Times
 from onrecord.model.request import (
+    ADVISED,
     AS_OF,
     DIMENSIONS,
     ENTITIES,
@@ -34,6 +36,7 @@ from onrecord.model.request import (
     PLACES,
     STATUSES,
     TAGS,
+    WHOM,
     Request,
     ask,
     request_fields,
@@ -42,6 +45,16 @@ from onrecord.model.rules import ListOf, OrNone
 from onrecord.model.workspace import AgentSettings, ConversationKey
 from onrecord.operation import Call, operation
 from onrecord.providers.embedding import Embedder, Embedders
+from onrecord.recall.advice import (
+    FINE,
+    Wishes,
+    in_other_words,
+    joined,
+    looked_at_again,
+    read_shown,
+    unadvised,
+    wishes_of,
+)
 from onrecord.recall.background import BACKGROUND, background_of
 from onrecord.recall.boosts import (
     boost_kind_and_tags,
@@ -184,6 +197,18 @@ class Recall(Request):
         0,
     )
     background: bool = ask(rules.FLAG, BACKGROUND, False)
+    expand: str | None = ask(ADVISED, f"Let an advisor put the question in other words, too: {WHOM}.", None)
+    rerank: str | None = ask(ADVISED, f"Let an advisor put the best hits in order: {WHOM}.", None)
+    rerank_fine: str | None = ask(
+        ADVISED,
+        f"Let an advisor look again at the first {FINE} of them, by more of their text: {WHOM}.",
+        None,
+    )
+    rerank_when: RerankWhen | None = ask(
+        OrNone(rules.Choice(RERANK_WHEN)),
+        "When to ask for an order: always, or only if the relevance of the first hits does not decide it (close).",
+        None,
+    )
     explain: bool = ask(rules.FLAG, "Show what each layer did.", False)
     after: str | None = ask(MAYBE_NAME, "Continue after the answer that returned this mark.", None)
 
@@ -206,7 +231,8 @@ class Recalled(Answer):
     `queries` holds example queries if they were requested separately. `looked_at` counts the memories that the caller
     sees, and `best_relevance` is that of the best of them: without hits, it says how close they came. `next` asks for
     the hits that follow, among as many as the first answer looked at; example queries of their own are told once, with the
-    first. `background` is that of each hit and then of each example query, if it was asked for.
+    first. `background` is that of each hit and then of each example query, if it was asked for. `advice` is what became of
+    each question to an advisor.
     """
 
     hits: tuple[Hit, ...]
@@ -221,6 +247,7 @@ class Recalled(Answer):
     trace: tuple[Note, ...] = ()
     next: str | None = None
     background: tuple[Background, ...] = ()
+    advice: tuple[Advised, ...] = ()
 
     def why_nothing(self) -> str:
         """The text for an answer without hits: what was looked at, and how close it came."""
@@ -243,25 +270,81 @@ def recall(call: Call, ask: Recall) -> Recalled:
         ask = filled(ask, settings_of(call, ask.agent))
     if ask.proposal is not None and not ask.statuses:
         ask = replace(ask, statuses=limits.STATUSES)
+    wishes = wishes_of(call, ask)
+    questions, advice = in_other_words(call, ask, wishes)
+    found = _found(call, ask, questions, wishes)
+    if found.answer is not None:
+        return replace(found.answer, advice=(*advice, *unadvised(call, wishes)))
+    done = found.done
+    done.draft, more = looked_at_again(call, done.draft, wishes)
+    done.through(SHARE, RecallTools())
+    answer = replace(_answer(done, ask, found.size, found.gaps), advice=(*advice, *more))
+    if not ask.background:
+        return answer
+    with call.reading() as reading:
+        return _with_background(answer, reading)
+
+
+class _Found(NamedTuple):
+    """What a search found: the whole answer, or what an advisor is to put in order first."""
+
+    done: Run
+    size: int
+    gaps: tuple[str, ...]
+    answer: Recalled | None = None
+
+
+def _found(call: Call, ask: Recall, questions: Sequence[str], wishes: Wishes) -> _Found:
+    """Search for a question and its paraphrases on one state of the store."""
     recipe, embedders = recipe_named(ask.recipe), call.embedders
     embedder, asked_before = embedders.current, False
     while True:
-        done = Run(RecallDraft(caller=call.caller, ask=ask, now=call.now, recipe=recipe), ask.explain)
-        done.through(READ, RecallTools(embedder=embedder))
+        runs = [
+            Run(
+                RecallDraft(
+                    caller=call.caller, ask=replace(ask, question=question), now=call.now, recipe=recipe
+                ),
+                ask.explain,
+            )
+            for question in questions
+        ]
+        for run in runs:
+            run.through(READ, RecallTools(embedder=embedder))
         with call.reading() as reading:
-            older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
+            older = None if asked_before else _knows_more(reading, runs[0].draft.model, embedders)
             if older is None:
-                known = _with_known_names(ask, reading)
-                done.draft = with_changes(
-                    done.draft,
-                    ask=known,
-                    conversation=_asked_in(reading, ask),
-                    neighbours=neighbours_of(known.entities, ask.lineage, reading),
-                )
-                done.through((*FIND, *ORDER, *SHARE), RecallTools(embedder=embedder, opened=reading))
-                answer = _answer(done, ask, reading.size, _gaps(done.draft, reading, embedder))
-                return _with_background(answer, reading) if ask.background else answer
+                tools = RecallTools(embedder=embedder, opened=reading)
+                for run in runs:
+                    run.draft = _placed(run.draft, reading)
+                    run.through((*FIND, *ORDER), tools)
+                done = _joined(runs)
+                gaps = _gaps(done.draft, reading, embedder)
+                if wishes.reorders and call.advisor.is_there:
+                    # Read now, with whatever an advisor may put first: nothing is open while it is asked.
+                    done.draft = read_shown(share_places(done.draft, tools), tools)
+                    return _Found(done, reading.size, gaps)
+                done.through(SHARE, tools)
+                answer = _answer(done, ask, reading.size, gaps)
+                answer = _with_background(answer, reading) if ask.background else answer
+                return _Found(done, reading.size, gaps, answer)
         embedder, asked_before = older, True
+
+
+def _placed(draft: RecallDraft, reading: Reading) -> RecallDraft:
+    """The draft with what only the store knows: names, the conversation, and what lies beside the given things."""
+    known = _with_known_names(draft.ask, reading)
+    return with_changes(
+        draft,
+        ask=known,
+        conversation=_asked_in(reading, draft.ask),
+        neighbours=neighbours_of(known.entities, draft.ask.lineage, reading),
+    )
+
+
+def _joined(runs: Sequence[Run]) -> Run:
+    """One run out of those of a question and its paraphrases."""
+    trace = [note for run in runs for note in run.trace]
+    return Run(joined([run.draft for run in runs]), runs[0].explain, trace)
 
 
 def _with_background(answer: Recalled, reading: Reading) -> Recalled:
@@ -310,7 +393,7 @@ def _gaps(draft: RecallDraft, reading: Reading, embedder: Embedder | None) -> tu
 
 def _answer(done: Run, ask: Recall, looked_at: int, gaps: tuple[str, ...]) -> Recalled:
     draft = done.draft
-    failures = tuple(f"{note.name}: {note.failed}" for note in done.trace if note.failed)
+    failures = tuple(dict.fromkeys(f"{note.name}: {note.failed}" for note in done.trace if note.failed))
     return Recalled(
         hits=draft.hits,
         queries=draft.query_hits,

@@ -106,7 +106,6 @@ def share(
 def read_hits(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Read the texts of the chosen memories; most candidates never need it."""
     keys = [*draft.chosen, *draft.queries]
-    memories = tools.reading.read([draft.matches[key] for key in keys], draft.when)
     told = {
         key: Hit(
             memory=memory,
@@ -114,13 +113,20 @@ def read_hits(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
             relevance=round(draft.relevance.get(key, 1.0), 4),
             why=_why(draft, key),
         )
-        for key, memory in zip(map(_key, memories), memories, strict=True)
+        for key, memory in with_texts(draft, tools, keys).read.items()
     }
     return replace(
         draft,
         hits=tuple(told[key] for key in draft.chosen if key in told),
         query_hits=tuple(told[key] for key in draft.queries if key in told),
     )
+
+
+def with_texts(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key]) -> RecallDraft:
+    """The draft with the memories of these keys, of which those are read that were not yet."""
+    lacking = [draft.matches[key] for key in keys if key not in draft.read]
+    memories = tools.reading.read(lacking, draft.when) if lacking else []
+    return replace(draft, read={**draft.read, **{_key(memory): memory for memory in memories}})
 
 
 def _why(draft: RecallDraft, key: Key) -> Why:

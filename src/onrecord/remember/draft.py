@@ -1,10 +1,12 @@
 """WHAT does a save carry from step to step?"""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from onrecord.catalog.extraction import ReadQuery
+from onrecord.model.advice import AdviceInput, Advised
 from onrecord.model.caller import Caller
 from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.findings import TurnedDown
@@ -49,6 +51,9 @@ class SaveDraft:
     turned_down: tuple[TurnedDown, ...] = ()
     #: What the request says is new, without secrets.
     what_is_new: str | None = None
+    #: What became of asking an advisor, and the tags that it added.
+    advice: tuple[Advised, ...] = ()
+    tagged: tuple[str, ...] = ()
 
     @property
     def supersedes(self) -> tuple[str, ...]:
@@ -77,3 +82,5 @@ class SaveTools:
     store: Store
     embedder: Embedder | None = None
     saves_per_run: int = SAVES_PER_RUN
+    #: Asks an advisor for tags, if that is wanted.
+    advise: Callable[[AdviceInput], Advised] | None = None

@@ -5,13 +5,15 @@ transaction in which the tenant has no other writer, so what it finds is still t
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
 from typing import Any, Final
 
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
+from onrecord.model.advice import YES, AdviceInput, Advised
+from onrecord.model.agent import AGENT_NAME, agent_faults
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
@@ -19,10 +21,11 @@ from onrecord.model.edits import EDITS, Edit
 from onrecord.model.findings import Similar, TurnedDown
 from onrecord.model.limits import Alike, Confidence, Dimension, Kind, Scope, Unknown
 from onrecord.model.memory import Memory
-from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
+from onrecord.model.request import ADVISED, ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, WHOM, Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
+from onrecord.providers.advising import is_wanted
 from onrecord.remember.alike import compare, similar_to
 from onrecord.remember.check import check
 from onrecord.remember.cut import cut
@@ -37,8 +40,10 @@ from onrecord.remember.refer import read_query, refer
 from onrecord.remember.save import save
 from onrecord.remember.scrub import scrub
 from onrecord.remember.supersede import defer, supersede
+from onrecord.remember.tag import tag
 from onrecord.remember.within_limits import within_limits
 from onrecord.store.ports.records import Writing
+from onrecord.workspace.agents import paying_agent, settings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +119,21 @@ class Remember(Request):
         "Things that the catalog does not know: refuse them, or keep them as given with a warning.",
         "refuse",
     )
+    auto_tag: str | None = ask(ADVISED, f"Let an advisor add 2 to 4 tags: {WHOM}.", None)
+    auto_supersede: str | None = ask(
+        ADVISED,
+        f"Let an advisor end the nearest of its kind that this directly contradicts, unless it supersedes any itself: {WHOM}.",
+        None,
+    )
+    agent: str | None = ask(
+        OrNone(AGENT_NAME),
+        "The agent whose settings say whether an advisor is asked, and who pays for it.",
+        None,
+    )
     dry_run: bool = ask(rules.FLAG, "Say what would be saved, and save nothing.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
+        yield from agent_faults(self.agent)
         yield from placement_faults(placement_of(self, caller), caller)
 
 
@@ -128,7 +145,8 @@ class Remembered(Answer):
     text. `similar` are memories of the same owner for the same readers that say nearly the same, most similar first;
     `turned_down` are proposals like this one that were rejected or rolled back. If one of those ended, is the same and
     nothing is new, the outcome is `turned_down`, nothing is saved, and `memory` is the rejected one. `degraded` says what could not be done
-    now and will be done later.
+    now and will be done later. `advice` is what became of each question to an advisor: tags that it
+    added, and memories that ended since it flagged them, which stand in `superseded` too.
     """
 
     memory: Memory
@@ -142,11 +160,13 @@ class Remembered(Answer):
     trace: tuple[Note, ...] = ()
     #: Nothing was saved; a new memory would have got this id, had no one come before.
     dry_run: bool = False
+    advice: tuple[Advised, ...] = ()
 
 
 PREPARE: Final[tuple[Callable[[SaveDraft, SaveTools], SaveDraft], ...]] = (
     check,
     scrub,
+    tag,
     read_query,
     cut,
     embed,
@@ -169,11 +189,17 @@ STEPS: Final[tuple[Callable[..., SaveDraft], ...]] = (*PREPARE, *COMMIT)
 @operation("write", "memory.manage", "POST /memories", begins=True)
 def remember(call: Call, ask: Remember) -> Remembered:
     """Run each step; the answer comes after the commit."""
+    ask = _filled(call, ask)
     trace: list[Note] = []
     draft = SaveDraft(caller=call.caller, ask=ask, now=call.now)
     # Without being compared, a dry run has no use for vectors.
     embedder = None if ask.dry_run and ask.alike == "keep" else call.embedders.current
-    tools = SaveTools(store=call.store, embedder=embedder, saves_per_run=call.policy.saves_per_run)
+    tools = SaveTools(
+        store=call.store,
+        embedder=embedder,
+        saves_per_run=call.policy.saves_per_run,
+        advise=_for_tags(call, ask),
+    )
     for prepare in PREPARE:
         draft = _timed(prepare, trace, draft, tools)
     with dry_run(ask.dry_run) as trial, call.writing(tenant=draft.home) as writing:
@@ -193,10 +219,44 @@ def remember(call: Call, ask: Remember) -> Remembered:
                 warnings=draft.warnings,
                 trace=tuple(trace),
                 dry_run=ask.dry_run,
+                advice=draft.advice,
             ),
         )
         trial.end()
-    return saved
+    if not is_wanted(ask.auto_supersede):
+        return saved
+    # Few saves ask for it, and it loads the whole search.
+    from onrecord.remember.contradict import end_contradicted
+
+    return end_contradicted(call, ask, saved)
+
+
+def _filled(call: Call, ask: Remember) -> Remember:
+    """The request with whether an advisor is asked: by itself, by its agent, or else by its tenant."""
+    if ask.agent is not None:
+        settings = settings_of(call, ask.agent)
+        ask = replace(
+            ask,
+            auto_tag=ask.auto_tag or settings.auto_tag,
+            auto_supersede=ask.auto_supersede or settings.auto_supersede,
+        )
+    if not call.advisor.is_there or (ask.auto_tag is not None and ask.auto_supersede is not None):
+        return ask
+    standing = call.standing_advice()
+    return replace(
+        ask,
+        auto_tag=ask.auto_tag or (YES if "tag" in standing else None),
+        auto_supersede=ask.auto_supersede or (YES if "supersede" in standing else None),
+    )
+
+
+def _for_tags(call: Call, ask: Remember) -> Callable[[AdviceInput], Advised] | None:
+    """Asks for tags, where they are wanted. Nothing leaves the machine for a dry run."""
+    model = ask.auto_tag
+    if model is None or not is_wanted(model) or ask.dry_run:
+        return None
+    agent = paying_agent(call, ask.agent)
+    return lambda shown: call.advise("tag", shown, model, agent)
 
 
 def _timed(step: Callable[..., SaveDraft], trace: list[Note], *arguments: Any) -> SaveDraft:

@@ -13,6 +13,7 @@ from onrecord.remember.check import given_values
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
 from onrecord.remember.placement import Placement, placement_faults
 from onrecord.remember.propose import Proposer, proposal_note, propose_revision, proposed_fields
+from onrecord.remember.tag import with_tags
 from onrecord.remember.turned_down import look_back, look_back_at
 from onrecord.store.ports.records import Writing
 
@@ -79,6 +80,10 @@ def merged(before: Memory, draft: SaveDraft) -> Memory:
     if "query" in changes and fresh.entities:
         # The references of a new query replace the old ones.
         changes["entities"] = fresh.entities
+    if draft.tagged:
+        both = replace(before, **{name: changes[name] for name in ("tags", "metadata") if name in changes})
+        told = with_tags(both, draft.tagged, draft.advice[-1])
+        changes |= {"tags": told.tags, "metadata": told.metadata}
     changes |= _moved(ask, fresh)
     if before.status == "stale":
         # Saving it again says that it is true now.

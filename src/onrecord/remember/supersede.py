@@ -70,10 +70,10 @@ def _end_repeated(draft: SaveDraft, writing: Writing) -> SaveDraft:
     return replace(draft, superseded=(*draft.superseded, *draft.repeats))
 
 
-def end_by(writing: Writing, new: Memory, old: Memory, change: Change) -> None:
-    """Retire a memory that another one replaces."""
+def end_by(writing: Writing, new: Memory, old: Memory, change: Change, how: str = "") -> None:
+    """Retire a memory that another one replaces; `how` is added to the reason."""
     writing.relate(new, "supersedes", old, change)
-    end(writing, old, "superseded", new.valid_from, superseded_by(new), change)
+    end(writing, old, "superseded", new.valid_from, superseded_by(new) + how, change)
 
 
 def brought_back(writing: Writing, new: Memory, change: Change) -> Iterator[Memory]:

@@ -457,10 +457,29 @@ tenant_settings = Table(
     Column("members_retire", Boolean, nullable=False),
     Column("updated_at", TimestampColumn, nullable=False),
     Column("updated_by", Text, nullable=False),
+    Column("advice", Words),
     PrimaryKeyConstraint("tenant", name="tenant_settings_key"),
 )
 
-LEDGER: Final = (api_keys, audit, idempotency, tenant_settings)
+#: What an advisor was asked on a day, by whom, and what it cost in millionths of a dollar.
+advice_usage = Table(
+    "advice_usage",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("day", Integer, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("task", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("calls", BigInteger, nullable=False),
+    Column("failed", BigInteger, nullable=False),
+    Column("tokens_in", BigInteger, nullable=False),
+    Column("tokens_out", BigInteger, nullable=False),
+    Column("micros", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tenant", "day", "agent", "user", "task", "model", name="advice_usage_key"),
+)
+
+LEDGER: Final = (api_keys, audit, idempotency, tenant_settings, advice_usage)
 
 #: Numbers that a tenant gives to what it keeps beside its memories: the last of each sort, so that none comes twice.
 numbers = Table(

@@ -123,8 +123,9 @@ class JobConformance(Conformance):
         with store.restoring(Home(HOME)) as restoring:
             assert restoring.jobs.dismiss() == 0
         for _ in range(MOST_ATTEMPTS):
+            claimed = _claim(store, clock, most=2)
             with store.restoring(Home(HOME)) as restoring:
-                for job in _claim(store, clock, most=2):
+                for job in claimed:
                     restoring.jobs.postpone(job, clock.now - timedelta(days=1), "the reason")
         assert queued(store) == (1, 2)
         with store.restoring(Home(HOME)) as restoring:

@@ -11,10 +11,11 @@ from typing import Any, Final, cast
 
 from onrecord.errors import Conflict, Fault, Forbidden
 from onrecord.model import limits, rules
+from onrecord.model.advice import RERANK_WHEN, RerankWhen
 from onrecord.model.agent import AGENT_NAME, ShownAgent, agent_faults
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
-from onrecord.model.request import PLACES, Request, ask
+from onrecord.model.request import ADVISED, PLACES, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.model.workspace import TENANTS_AGENTS, AgentSettings
 from onrecord.operation import Call, operation
@@ -23,6 +24,7 @@ from onrecord.store.ports.records import Writing
 from onrecord.store.ports.workspace import Workspace, WritableWorkspace
 
 _DEFAULT: Final = AgentSettings()
+_WHOM: Final = "yes, no, or one of the models that are configured; the tenant's setting when left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,18 @@ class SetAgent(Request):
         OrNone(rules.Integer(0, 10_000_000)),
         "How many tokens its hits may cost to read.",
         _DEFAULT.max_tokens,
+    )
+    expand: str | None = ask(ADVISED, f"Let an advisor put its questions in other words, too: {_WHOM}.", None)
+    rerank: str | None = ask(ADVISED, f"Let an advisor put its best hits in order: {_WHOM}.", None)
+    rerank_fine: str | None = ask(ADVISED, f"Let an advisor look again at the first of them: {_WHOM}.", None)
+    rerank_when: RerankWhen | None = ask(
+        OrNone(rules.Choice(RERANK_WHEN)),
+        "When to ask for an order: always, or only if the relevance of the first hits does not decide it (close).",
+        None,
+    )
+    auto_tag: str | None = ask(ADVISED, f"Let an advisor add tags to what it saves: {_WHOM}.", None)
+    auto_supersede: str | None = ask(
+        ADVISED, f"Let an advisor end what its saves directly contradict: {_WHOM}.", None
     )
     metadata: Mapping[str, Any] | None = ask(
         OrNone(rules.Json()), "Anything else that is kept with it, as a JSON object.", None
@@ -140,6 +154,14 @@ def settings_of(call: Call, agent: str) -> AgentSettings:
     with call.reading() as reading:
         found = reading.workspace.agent(agent)
     return _DEFAULT if found is None or not _is_open(call.caller, found.users) else found.settings
+
+
+def paying_agent(call: Call, agent: str | None) -> str | None:
+    """The agent whose budget an advisor is asked from: only those who use an agent spend what is its."""
+    if agent is None or not call.advisor.is_there:
+        return agent
+    with call.reading() as reading:
+        return agent if _may_use(call.caller, reading.workspace, agent) else None
 
 
 @operation("write", "memory.manage", "PUT /workspace/agent-users/{agent}", "agents share", begins=True)

@@ -1,6 +1,6 @@
 """HOW is an agent of the arbiter runtime set? By its own document; we follow the memory block in it.
 
-Settings for an advisor are stored and shown as given, but have no effect: there is no advisor here.
+What an advisor does for it is done by the model that the document names under `advisor`, if that is one of those configured.
 """
 
 from collections.abc import Mapping
@@ -8,11 +8,13 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from onrecord.faces.arbiter.entries import seconds
-from onrecord.faces.arbiter.fields import NO_ADVISOR, Wrong
+from onrecord.faces.arbiter.fields import Wrong
 from onrecord.model import rules
+from onrecord.model.advice import NO
 from onrecord.model.agent import ShownAgent
 from onrecord.model.rules import shown
 from onrecord.model.shapes import Object, checked_field
+from onrecord.providers.advising import NO_ADVISOR
 from onrecord.service import OnRecord
 from onrecord.workspace.agents import SetAgent
 
@@ -26,6 +28,8 @@ _OBEYED: Final = {
     "age_floor": "decay_floor",
 }
 _ADVISED: Final = ("search_expand", "auto_tag", "auto_supersede")
+#: Said of switches without a model that could obey them.
+NO_MODEL: Final = "the document names no advisor.model"
 _ASKED: Final = SetAgent.__dataclass_fields__
 _DOCUMENT: Final = Object(
     "the document of an agent",
@@ -54,12 +58,12 @@ def put_agent(door: OnRecord, agent: str, document: Mapping[str, Any]) -> dict[s
     asked = {ours: block[name] for name, ours in _OBEYED.items() if block.get(name) is not None}
     kept = {name: value for name, value in asdict(before).items() if name not in _OBEYED.values()}
     metadata = {**before.metadata, _KEPT: dict(document)}
-    return _told(door.set_agent(agent, **kept | asked | {"metadata": metadata}))
+    return _told(door, door.set_agent(agent, **kept | asked | {"metadata": metadata}))
 
 
 def get_agent(door: OnRecord, agent: str) -> dict[str, Any]:
     """The document of an agent; its memory block shows the settings in force."""
-    return _told(door.show_agent(agent))
+    return _told(door, door.show_agent(agent))
 
 
 def wants(agent: ShownAgent, switch: str) -> bool:
@@ -67,12 +71,25 @@ def wants(agent: ShownAgent, switch: str) -> bool:
     return bool(_block(agent).get(switch, False))
 
 
+def whom(agent: ShownAgent, switch: str) -> str | None:
+    """Whom a switch wants to be asked: the agent's own advisor, or nobody. None if the document does not speak of it."""
+    said = _block(agent).get(switch)
+    return None if said is None else advisor_of(agent) if said else NO
+
+
+def advisor_of(agent: ShownAgent) -> str:
+    """The model of the agent's advisor; `no` if its document names none."""
+    advisor = _document(agent).get("advisor")
+    model = advisor.get("model") if isinstance(advisor, Mapping) else None
+    return model if isinstance(model, str) and model.strip() else NO
+
+
 def decays(agent: ShownAgent) -> bool:
     """Whether old entries weigh less for this agent: yes, unless someone has turned that off."""
     return agent.settings.decay is not False
 
 
-def _told(agent: ShownAgent) -> dict[str, Any]:
+def _told(door: OnRecord, agent: ShownAgent) -> dict[str, Any]:
     document = _document(agent)
     in_force = {name: getattr(agent.settings, ours) for name, ours in _OBEYED.items()}
     in_force |= {"age_decay": decays(agent)} | {name: wants(agent, name) for name in _ADVISED}
@@ -80,10 +97,15 @@ def _told(agent: ShownAgent) -> dict[str, Any]:
         "agent": {**document, "name": agent.agent, "memory": in_force},
         "updated_at": None if agent.updated_at is None else seconds(agent.updated_at),
     }
-    unheard = [name for name in _ADVISED if in_force[name]] + (["advisor"] if document.get("advisor") else [])
-    if not unheard:
+    unheard = [name for name in _ADVISED if in_force[name]]
+    if door.advisor.is_there:
+        why = NO_MODEL if advisor_of(agent) == NO else ""
+    else:
+        unheard += ["advisor"] if document.get("advisor") else []
+        why = f"{NO_ADVISOR} here"
+    if not unheard or not why:
         return told
-    return told | {"note": f"{NO_ADVISOR} here: {', '.join(unheard)} is kept as given, and nothing obeys it"}
+    return told | {"note": f"{why}: {', '.join(unheard)} is kept as given, and nothing obeys it"}
 
 
 def _document(agent: ShownAgent) -> Mapping[str, Any]:

@@ -11,8 +11,8 @@ from math import floor
 from typing import Any, Final, TypeVar
 
 from onrecord.errors import Conflict, Invalid, NotFound, OnRecordError
+from onrecord.faces.arbiter import advice
 from onrecord.faces.arbiter.fields import (
-    NO_ADVISOR,
     TYPE_OF,
     Wrong,
     is_yes,
@@ -22,7 +22,6 @@ from onrecord.faces.arbiter.fields import (
     read_artifact,
     read_content,
     read_id,
-    read_model,
     read_moment,
     read_source,
     read_tags,
@@ -36,6 +35,7 @@ from onrecord.model.limits import BROWSE_LIMIT, RELATIONS, Status
 from onrecord.model.memory import Memory, Relation
 from onrecord.model.rules import shown
 from onrecord.model.workspace import Artifact, Conversation
+from onrecord.recall.recall import Recalled
 from onrecord.remember.forget import Forgotten
 from onrecord.remember.retire import Retired
 from onrecord.remember.revise import Revised
@@ -58,7 +58,6 @@ ONE_LIST: Final[Mapping[str, Any]] = {
 PATCHABLE: Final = ("type", "title", "content", "source", "tags", "artifact_id")
 LIST_LIMIT, LIST_MOST = 50, 200
 RELATIONS_LIMIT, RELATIONS_MOST = 200, 1_000
-_LEFT_OUT: Final = f"{NO_ADVISOR} here, so this was left out"
 
 _PAGE: Final = 1_000
 _SECOND, _MOMENT = timedelta(seconds=1), timedelta(microseconds=1)
@@ -83,15 +82,17 @@ class Exists(Conflict):
 
 def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     """Store a new entry as given. Those in `supersedes_ids` end with it: either all of this happens, or nothing."""
-    for name in ("auto_tag", "supersede"):
-        read_model(name, body.get(name))
+    wanted: dict[str, Any] = {
+        "auto_tag": advice.whom("auto_tag", body.get("auto_tag")),
+        "auto_supersede": advice.whom("supersede", body.get("supersede")),
+    }
     saved = entry_fields(door, {"type": None, "title": None, "content": "", **body}, "")
     supersedes = _superseded(body.get("supersedes_ids"))
     if written := read_moment("created_at", body.get("created_at")):
         saved["created_at"] = written
     try:
         answer = _linked(
-            body, lambda: door.remember(**saved, dedupe=False, alike="keep", supersedes=supersedes)
+            body, lambda: door.remember(**saved, dedupe=False, alike="keep", supersedes=supersedes, **wanted)
         )
     except OnRecordError:
         _require_active(door, supersedes)
@@ -106,7 +107,7 @@ def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
         }
     if answer.memory.proposes is not None:
         told["proposal"] = answer.warnings[-1]
-    return told | _unadvised(body, {"auto_tag": ("added",), "supersede": ("candidates", "invalidated")})
+    return told | advice.on_entry(body, answer.advice, by_hand=bool(supersedes))
 
 
 def get_entry(door: OnRecord, id: str) -> dict[str, Any]:
@@ -182,27 +183,31 @@ def list_entries(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
     question = query.get("q", "")
     if not question.strip():
         memories: Sequence[Memory] = door.browse(**asked, unpinned=True).memories
+        advised = None
     else:
-        memories = search(door, question, asked, query)
+        found = search(door, question, asked, query)
+        memories, advised = [hit.memory for hit in found.hits], found.advice
     told = {"entries": [entry(door, memory) for memory in memories], "count": len(memories)}
-    return told | _advice(query)
+    return told | advice.on_search(query, advised)
 
 
-def search(door: OnRecord, question: str, asked: Mapping[str, Any], query: Mapping[str, str]) -> list[Memory]:
+def search(door: OnRecord, question: str, asked: Mapping[str, Any], query: Mapping[str, str]) -> Recalled:
     """The entries that answer a question, best first.
 
     With `graduated`, or if no conversation is named, they include entries pinned to other conversations, which come
     after equally good entries of this conversation.
     """
-    found = door.recall(
+    return door.recall(
         question,
         **asked,
         **_decay(query),
         **ONE_LIST,
         elsewhere=asked["conversation"] is None or is_yes(query.get("graduated", "")),
         intent=query.get("intent", "auto").lower() not in _NO - {""},
+        expand=advice.whom("expand", query.get("expand")),
+        rerank=advice.whom("rerank", query.get("rerank")),
+        rerank_fine=advice.whom("rerank_fine", query.get("rerank_fine")),
     )
-    return [hit.memory for hit in found.hits]
 
 
 def create_relation(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -509,27 +514,6 @@ def _decay(query: Mapping[str, str]) -> dict[str, Any]:
         except ValueError:
             raise Wrong("decay_floor", f"decay_floor must be a number (got {shown(floor_given)})") from None
     return asked
-
-
-def _advice(query: Mapping[str, str]) -> dict[str, Any]:
-    """Says what an advisor was asked to do with a list, and that it was left out."""
-    told: dict[str, Any] = {}
-    if model := query.get("expand"):
-        told["expansion"] = {"model": model, "applied": False, "queries": [], "note": _LEFT_OUT}
-    if query.get("rerank") or query.get("rerank_fine"):
-        told["rerank"] = {"model": query.get("rerank", ""), "applied": False, "note": _LEFT_OUT}
-        if fine := query.get("rerank_fine"):
-            told["rerank"] |= {"fine_model": fine, "fine_applied": False}
-    return told
-
-
-def _unadvised(body: Mapping[str, Any], lists: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Says what an advisor was asked to do with a new entry, and that it was left out."""
-    return {
-        name: {"model": body[name], "applied": False, **{each: [] for each in empty}, "note": _LEFT_OUT}
-        for name, empty in lists.items()
-        if body.get(name)
-    }
 
 
 def _pages(ask: Callable[[str | None], Answer]) -> Iterator[Answer]:

@@ -33,11 +33,9 @@ SOURCE_BYTES: Final = 200
 TAGS: Final = 32
 TAG_BYTES: Final = 64
 
-#: Our answer to everything that only an advisor could do.
-NO_ADVISOR: Final = "no advisor is configured"
-
 _MILLISECONDS_FROM: Final = 10**12
 _YES: Final = frozenset({"1", "true", "on", "yes"})
+_NO: Final = frozenset({"0", "false", "off", "no"})
 
 
 class Wrong(Invalid):
@@ -188,3 +186,7 @@ def page_size(query: Mapping[str, str], usual: int, most: int) -> int:
 
 def is_yes(text: str) -> bool:
     return text.strip().lower() in _YES
+
+
+def is_no(text: str) -> bool:
+    return text.strip().lower() in _NO

@@ -221,9 +221,11 @@ _LISTED: Final = (
         "graduated", "1, true, on or yes: also what is pinned to other conversations, last among equals."
     ),
     Parameter("intent", "off: cue words of the question raise no types."),
-    Parameter("expand", "The model of an advisor; none is configured."),
-    Parameter("rerank", "The model of an advisor; none is configured."),
-    Parameter("rerank_fine", "The model of an advisor; none is configured."),
+    Parameter("expand", "The model of an advisor that puts q in other words, too; yes for the usual one."),
+    Parameter("rerank", "The model of an advisor that puts the best in order; yes for the usual one."),
+    Parameter(
+        "rerank_fine", "The model of an advisor that looks again at the first eight; yes for the usual one."
+    ),
     Parameter("decay", "1, true, on or yes, or a half-life in days: old entries weigh less."),
     shapes.number("decay_half_life_days", "After how many days an entry weighs half."),
     shapes.number("decay_floor", "How little an old entry weighs at least."),

@@ -17,7 +17,7 @@ _SECONDS: Final = {"type": "integer", "description": "Seconds since 1970."}
 _MAYBE_SECONDS: Final = {"type": ["integer", "null"], "description": "Seconds since 1970."}
 _YES: Final = {"type": "boolean"}
 _TYPE: Final = {"type": "string", "enum": list(TYPES)}
-_MODEL: Final = {"type": ["string", "null"], "description": "The model of an advisor; none is configured."}
+_MODEL: Final = {"type": ["string", "null"], "description": "The model of an advisor; yes for the usual one."}
 _SENT_MOMENT: Final = {
     "type": ["number", "null"],
     "minimum": 0,
@@ -105,7 +105,10 @@ _SWITCH: Final = {"type": ["boolean", "null"]}
 AGENT: Final = sent(
     {
         "name": {"type": ["string", "null"]},
-        "advisor": {"type": ["object", "null"], "description": "Kept as it is given; none is configured."},
+        "advisor": {
+            "type": ["object", "null"],
+            "description": "Its model does what the memory block turns on.",
+        },
         "memory": sent(
             {
                 "intent_routing": _SWITCH,
@@ -136,7 +139,7 @@ _ARTIFACT: Final = object_of(
 )
 _ADVICE: Final = {
     "type": "object",
-    "description": "What an advisor has done: nothing, since none is configured.",
+    "description": "What an advisor has done; a note says why it has not.",
 }
 _ENTRY: Final = object_of(
     {

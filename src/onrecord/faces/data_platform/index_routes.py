@@ -141,7 +141,15 @@ _ROWS: Final = {"type": "array", "items": {"type": "object"}}
 
 def _post(path: str, name: str, summary: str, act: Any, answers: Mapping[int, RouteAnswer]) -> FaceRoute:
     return FaceRoute(
-        method="POST", path=path, name=name, summary=summary, act=act, body=_UNIT, answers=answers
+        method="POST",
+        path=path,
+        name=name,
+        summary=summary,
+        act=act,
+        body=_UNIT,
+        answers=answers,
+        # Vectors are made and jobs forgotten tenant by tenant, and to do it again does no harm.
+        is_one_write=False,
     )
 
 

@@ -4,12 +4,13 @@ The caller determines the profile and the session. What a model names can narrow
 profile looks as if it were empty.
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from onrecord.context.conversation import for_own_eyes, inside
-from onrecord.errors import Fault, Forbidden, Invalid, NotFound
+from onrecord.errors import Fault, Forbidden, Invalid, NotFound, StoreUnavailable
 from onrecord.faces.datamind import items
 from onrecord.faces.datamind.items import MemoryItem, item_of
 from onrecord.model.caller import GLOBAL_IS_GIVEN
@@ -17,6 +18,7 @@ from onrecord.model.limits import Scope, Status
 from onrecord.model.unset import UNSET
 from onrecord.service import OnRecord
 
+_LOG: Final = logging.getLogger(__name__)
 _ALSO_ARCHIVED: Final[tuple[Status, ...]] = ("active", "archived", "superseded")
 _PAGE: Final = 1_000
 #: The score of every item when there is no question to rank by.
@@ -140,6 +142,27 @@ def _mine(there: OnRecord) -> OnRecord:
 def _places(per_scope: Mapping[str, int] | None) -> dict[str, int]:
     """How many places each scope has at least; by default two for the session, four for the profile, two global."""
     return {_PLACES[scope]: places for scope, places in (per_scope or {}).items() if items.our_scope(scope)}
+
+
+@_in_their_words()
+def extract(
+    door: OnRecord,
+    user_turn: str,
+    assistant_turn: str,
+    scope: str = "session",
+    session_id: str | None = None,
+) -> list[str]:
+    """Save the facts of a turn; returns those that were not known. Whatever goes wrong with them is no error here: a turn
+    without facts has none.
+    """
+    there = _in_session(door, session_id)
+    ours = items.our_scope(scope)
+    try:
+        found = there.extract(user_turn, assistant_turn=assistant_turn, scope=ours)
+    except (StoreUnavailable, Forbidden) as problem:
+        _LOG.warning("No facts were extracted: %s", problem)
+        return []
+    return [fact.text for fact in found.facts if fact.outcome != "known"]
 
 
 class Deletion(NamedTuple):

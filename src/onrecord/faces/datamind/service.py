@@ -100,8 +100,17 @@ class MemoryService:
         profile: str | None = None,
         session_id: str | None = None,
     ) -> list[str]:
-        """In datamind this saves the facts that a language model finds in a turn; here none, as we ask no model."""
-        return []
+        """Save the facts that an advisor finds in a turn, and return those that are new. Without an advisor, or if it gives
+        no usable answer, there are none. A store of someone's own gets none either: it has no advisor.
+        """
+        ours = items.our_scope(scope)
+        if ours == "session" and session_id is None:
+            raise Invalid([Fault("session_id", "is required when scope is session")])
+        if not isinstance(self.store, OnRecordMemoryStore):
+            return []
+        return await self.store.extract(
+            user_turn, assistant_turn, scope=scope, profile=profile or self.profile, session_id=session_id
+        )
 
 
 def open_memory(

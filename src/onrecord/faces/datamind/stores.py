@@ -193,6 +193,21 @@ class OnRecordMemoryStore:
         there = self._at(profile or self.profile)
         return await asyncio.to_thread(asking.recall, there, query, scope_filter=sorted(wanted), **asked)
 
+    async def extract(
+        self,
+        user_turn: str,
+        assistant_turn: str,
+        *,
+        scope: str,
+        profile: str | None = None,
+        session_id: str | None = None,
+    ) -> list[str]:
+        """Save the facts of a turn; returns those that were not known."""
+        there = self._at(profile or self.profile)
+        return await asyncio.to_thread(
+            asking.extract, there, user_turn, assistant_turn, scope=scope, session_id=session_id
+        )
+
     async def forget(self, item_id: str, *, hard: bool = False, profile: str | None = None) -> bool:
         """Forget an item in whichever profile has it. Conflict if several have it and none is named."""
         return await asyncio.to_thread(self._forget, item_id, hard, profile)

@@ -46,6 +46,25 @@ class Requests(Protocol):
         """
 
 
+class Spending(NamedTuple):
+    """What was asked of an advisor: by which user, for which agent (empty for none), and what it took. Millionths of a
+    dollar are whole numbers, so that sums stay exact.
+    """
+
+    user: str
+    agent: str
+    task: str
+    model: str
+    calls: int = 0
+    failed: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    micros: int = 0
+
+    def tokens(self) -> dict[str, int]:
+        return {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out}
+
+
 class Ledger(Protocol):
     """One transaction over keys, audit and requests of one tenant, or of all where a method says so."""
 
@@ -94,6 +113,14 @@ class Ledger(Protocol):
         """Entries of the audit, newest first, and the mark of the next page. They include changes that other tenants made
         to global memories, which have numbers of their own.
         """
+
+    def spend(self, day: int, on: Spending) -> None:
+        """Add to what the tenant has asked of an advisor on a day. Others who spend there wait until the transaction
+        ends, so that a look before it stays true.
+        """
+
+    def spent(self, day: int) -> list[Spending]:
+        """What the tenant has asked of an advisor on a day, by user, agent, task and model."""
 
     def secret(self) -> str | None:
         """The secret of the store, with which its processes sign and verify confirmations."""

@@ -46,7 +46,9 @@ _VACUUM_S: Final = 2
 _LOOK_AGAIN_S: Final = 0.1
 #: Every table that may have held a forgotten memory.
 _ERASED_FROM: Final = ", ".join(
-    f'"{table.name}"' for table in OF_TENANTS if table.name not in ("counters", "numbers", "tenant_settings")
+    f'"{table.name}"'
+    for table in OF_TENANTS
+    if table.name not in ("counters", "numbers", "tenant_settings", "advice_usage")
 )
 _HELD: Final = re.compile(r"([0-9]+) are dead but not yet removable")
 

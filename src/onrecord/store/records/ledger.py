@@ -15,9 +15,10 @@ from onrecord.model.ledger import AuditEntry, Key, TenantSettings
 from onrecord.model.limits import GLOBAL_TENANT, AuditOutcome, Origin
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.filters import AuditFilter
+from onrecord.store.ports.ledger import Spending
 from onrecord.store.ports.records import SaveCounts
 from onrecord.store.records.requests import SqlRequests
-from onrecord.store.tables import TimestampColumn, api_keys, audit, store_facts, tenant_settings
+from onrecord.store.tables import TimestampColumn, advice_usage, api_keys, audit, store_facts, tenant_settings
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 
@@ -159,6 +160,28 @@ class SqlLedger:
         everyones = self._transaction.tenants.look_up(self._connection, GLOBAL_TENANT)
         return and_(audit.c.tenant == (everyones or 0), audit.c.request != origin_mark(self._home))
 
+    # Advice
+
+    def spend(self, day: int, on: Spending) -> None:
+        LockedHome.hold(self._connection, self._home)
+        counted = {"calls": on.calls, "failed": on.failed, **on.tokens(), "micros": on.micros}
+        whose = {"user": on.user, "agent": on.agent, "task": on.task, "model": on.model}
+        row = self._transaction.backend.insert(advice_usage).values(
+            tenant=self._home, day=day, **whose, **counted
+        )
+        more = {name: advice_usage.c[name] + value for name, value in counted.items()}
+        keys = ["tenant", "day", "agent", "user", "task", "model"]
+        self._connection.execute(row.on_conflict_do_update(index_elements=keys, set_=more))
+
+    def spent(self, day: int) -> list[Spending]:
+        found = select(*(advice_usage.c[name] for name in Spending._fields)).where(
+            advice_usage.c.tenant == self._home, advice_usage.c.day == day
+        )
+        rows = self._connection.execute(
+            found.order_by(*(advice_usage.c[name] for name in Spending._fields[:4]))
+        )
+        return [Spending(*row) for row in rows]
+
     # Signing
 
     def secret(self) -> str | None:
@@ -276,9 +299,9 @@ _BY_HASH: Final = select(*_KEY_COLUMNS).where(api_keys.c.hash == bindparam("want
 _KEY_MAY: Final = select(api_keys.c.saves_per_day).where(
     api_keys.c.tenant == bindparam("named"), api_keys.c.id == bindparam("wanted")
 )
-_SETTINGS: Final = select(tenant_settings.c.agents_share, tenant_settings.c.members_retire).where(
-    tenant_settings.c.tenant == bindparam("home")
-)
+_SETTINGS: Final = select(
+    tenant_settings.c.agents_share, tenant_settings.c.members_retire, tenant_settings.c.advice
+).where(tenant_settings.c.tenant == bindparam("home"))
 _LAST_NUMBER: Final = select(func.max(audit.c.number)).where(audit.c.tenant == bindparam("home"))
 _SAVES: Final = (
     select(func.count())

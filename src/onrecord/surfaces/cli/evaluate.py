@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
@@ -15,10 +17,15 @@ from onrecord.surfaces.cli import render
 from onrecord.surfaces.cli.completion import RECIPE
 
 if TYPE_CHECKING:
+    from onrecord.evaluation import Progress
     from onrecord.evaluation.data import Task
     from onrecord.evaluation.methods import EvalMethod
     from onrecord.evaluation.report import Report
     from onrecord.service import OnRecord
+
+#: What an advisor may do for a search, and what it reads out of texts.
+_SEARCHED = ("expand", "rerank", "rerank_fine", "rerank_close")
+_READ = ("extract", "supersede")
 
 _HELP = """Measure how well questions with known answers are answered.
 
@@ -68,6 +75,13 @@ def eval_command() -> click.Command:
                 help="Also ask so many questions of each other task in DIR, and of each other haystack, "
                 "and count those that get no answer.",
             ),
+            click.Option(
+                ["--advisor", "advised"],
+                type=click.Choice([*_SEARCHED, *_READ]),
+                multiple=True,
+                help="Measure without and with what the configured advisor does: tasks of a search on the tasks in DIR, "
+                "extract on DIR/dialogues.tsv and supersede on DIR/pairs.tsv. May be repeated.",
+            ),
             click.Option(["--store"], help="An empty store to measure on; what is saved stays in it."),
             click.Option(
                 ["--json", "file"],
@@ -98,11 +112,15 @@ def _run(
 
     if any(value not in (None, False) for value in (context.obj or {}).values()):
         raise click.UsageError("eval takes no option before its name; --store names a store to measure on")
+    asked: tuple[str, ...] = how.pop("advised")
     with _appended(file) as results:
+        _measure_reading(data, [task for task in asked if task in _READ], store, results)
+        if asked and all(task in _READ for task in asked):
+            return
         read = [read_task(data, name, skipped) for name in tasks or tasks_in(data)]
-        way = _way(read, **how)
+        ways = _ways(_way(read, **how), [task for task in asked if task in _SEARCHED])
         others = _others(data, {task.name for task in read}) if unanswerable else []
-        for number, task in enumerate(read, 1):
+        for number, (task, way) in enumerate(((task, way) for task in read for way in ways), 1):
             with render.progress() as progress, _empty_store(store, number) as door:
                 report = evaluate(
                     task,
@@ -115,6 +133,42 @@ def _run(
                 )
             _tell(report, results)
     click.echo(FOOTNOTE)
+
+
+def _ways(way: "EvalMethod", advised: Sequence[str]) -> "list[EvalMethod]":
+    """The way to measure; if an advisor is measured, without it and with each of its tasks and all of them."""
+    from onrecord.evaluation import ThroughRecall
+
+    if not advised:
+        return [way]
+    if not isinstance(way, ThroughRecall):
+        raise click.UsageError("--advisor is for recall, not for --through search")
+    each = [(task,) for task in advised]
+    together = [tuple(advised)] if len(advised) > 1 else []
+    return [way, *(ThroughRecall(way.recipe, tasks) for tasks in (*each, *together))]
+
+
+def _measure_reading(data: Path, advised: Sequence[str], store: str | None, results: IO[str] | None) -> None:
+    """Measure what an advisor reads out of texts: facts, and contradictions."""
+    from onrecord.evaluation import advising
+
+    for number, task in enumerate(advised, 1):
+        with render.progress() as progress, _empty_store(store, number) as door:
+            if not door.advisor.is_there:
+                raise invalid("advisor", "none is configured; set ONRECORD_ADVISOR to measure one")
+            done = partial(_step, progress, task, count(1))
+            if task == "extract":
+                report = advising.measure_extraction(door, advising.read_dialogues(data), done)
+            else:
+                report = advising.measure_supersession(door, advising.read_pairs(data), done)
+        for line in report.lines():
+            click.echo(line)
+        if results is not None:
+            results.write(json.dumps(report.as_json()) + "\n")
+
+
+def _step(progress: "Progress", task: str, steps: "count[int]") -> None:
+    progress(task, next(steps), None)
 
 
 def _others(data: Path, known: set[str]) -> "list[Task]":

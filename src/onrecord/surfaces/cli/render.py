@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from onrecord.config import Setting
     from onrecord.context.attaching import Attached
     from onrecord.context.parts import ContextGiven
+    from onrecord.model.advice import Advised
     from onrecord.model.agent import ShownAgent
     from onrecord.model.changesets import Changeset
     from onrecord.model.edits import Edit
@@ -46,7 +47,9 @@ if TYPE_CHECKING:
     from onrecord.recall.relations import ListedRelations, Neighbourhood
     from onrecord.recall.show import Shown
     from onrecord.recall.subjects import Searched
+    from onrecord.remember.extract import Extracted
     from onrecord.remember.forget import Forgotten
+    from onrecord.remember.judge import Judged
     from onrecord.remember.remember import Remembered
     from onrecord.remember.retire import Retired
     from onrecord.remember.review import Reviewed
@@ -273,6 +276,7 @@ def _(answer: "Remembered") -> Iterator[Part]:
         yield "Superseded: " + ", ".join(f"#{id}" for id in answer.superseded)
     for each in answer.similar:
         yield f"Nearly the same: #{each.id}  {each.title}  ({each.likeness:.2f})"
+    yield from _advice(answer.advice)
     yield from _put_off(answer.degraded)
     yield from answer.warnings
 
@@ -292,12 +296,38 @@ def _(answer: "Recalled") -> Iterator[Part]:
         yield "Example queries:"
         yield from (_hit_line(hit, hit.memory.title) for hit in answer.queries)
     yield from (f"Skipped {reason}" for reason in answer.degraded)
+    yield from _advice(answer.advice)
     yield from answer.warnings
     yield from _background(answer.background)
     if answer.trace:
         columns: Columns = {"layer": "name", "time": lambda note: f"{note.ms:.2f} ms"}
         columns |= {"candidates": lambda note: str(note.candidates), "skipped because": "failed"}
         yield _table(answer.trace, columns)
+
+
+def _advice(advice: "Sequence[Advised]") -> Iterator[str]:
+    for each in advice:
+        yield f"{each.told()} ({each.took()})" if each.tokens_in else each.told()
+
+
+@_shows
+def _(answer: "Extracted") -> Iterator[Part]:
+    yield f"Extracted {_many(len(answer.facts), 'fact')}."
+    yield from (f"- #{fact.id}  {fact.text}  [{fact.outcome}]" for fact in answer.facts)
+    yield from _advice(answer.advice)
+    yield from (f"Not saved: {reason}" for reason in answer.degraded)
+
+
+@_shows
+def _(answer: "Judged") -> Iterator[Part]:
+    if answer.verdict is None:
+        yield from _advice((answer.advice,))
+        return
+    of = f" of {', '.join(f'#{id}' for id in answer.about)}" if answer.about else ""
+    yield f"#{answer.id}: {answer.verdict}{of}, as {answer.advice.model} thinks ({answer.advice.took()})."
+    if answer.why:
+        yield answer.why
+    yield "Nothing was decided by it: approve or reject it yourself."
 
 
 def _scrubbed(secrets: int) -> Iterator[str]:
@@ -641,6 +671,7 @@ def _(answer: "EmbeddedMissing") -> Iterator[Part]:
 def _(answer: "StoreStatus") -> Iterator[Part]:
     yield f"Store: {answer.location}"
     yield f"Embedder: {answer.embedder or 'none'}"
+    yield from _advisor(answer)
     if (watching := answer.watching) is not None:
         last = "never" if watching.last_look is None else _minute(watching.last_look)
         following = "" if watching.next_look is None else f", next look {_minute(watching.next_look)}"
@@ -665,6 +696,41 @@ def _(answer: "StoreStatus") -> Iterator[Part]:
             if each.cure
         )
         yield from _failed_jobs(tenant.failures)
+
+
+def _advisor(answer: "StoreStatus") -> Iterator[Part]:
+    state = answer.advisor
+    if state is None:
+        return
+    yield f"Advisor: {', '.join(each.model for each in state.models)}; {state.busy} of {state.at_once} places are in use."
+    yield from (f"Not asked now: {each.paused}" for each in state.models if each.paused)
+    limits = {
+        "calls of a tenant": state.calls_per_day,
+        "calls of an agent": state.calls_per_agent,
+        "dollars of a tenant": state.dollars_per_day,
+        "dollars of an agent": state.dollars_per_agent,
+    }
+    if told := ", ".join(f"{value:g} {what}" for what, value in limits.items() if value is not None):
+        yield f"Limits for a day: {told}."
+    if state.looked_at:
+        yield f"An order was asked for where it was too close to call: {state.asked} of {state.looked_at} answers."
+    for tenant in answer.advice:
+        yield f"Asked today by tenant {tenant.tenant}: {_many(tenant.calls, 'call')}, ${tenant.cost:.5f}."
+        yield _table(
+            tenant.usage,
+            {
+                "user": "user",
+                "agent": "agent",
+                "task": "task",
+                "model": "model",
+                "calls": "calls",
+                "failed": "failed",
+            }
+            | {
+                "tokens": lambda each: f"{each.tokens_in} + {each.tokens_out}",
+                "$": lambda each: f"{each.cost:.5f}",
+            },
+        )
 
 
 def _failed_jobs(failures: "Sequence[FailedJobs]") -> Iterator[Part]:

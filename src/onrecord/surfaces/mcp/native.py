@@ -134,7 +134,7 @@ def _without_text(found: ContextGiven) -> str:
 def _search(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     found = here.recall(**given)
-    notes = (*found.degraded, *found.warnings)
+    notes = (*found.degraded, *found.warnings, *(each.told() for each in found.advice))
     structured = {
         "memories": [shown(hit.memory) | {"relevance": hit.relevance} for hit in found.hits],
         "notes": list(notes),
@@ -164,7 +164,8 @@ def _save(door: OnRecord, arguments: Arguments) -> ToolAnswer:
 
 
 def _saved(saved: Remembered) -> ToolAnswer:
-    memory, notes = saved.memory, (*saved.degraded, *saved.warnings)
+    memory = saved.memory
+    notes = (*saved.degraded, *saved.warnings, *(each.told() for each in saved.advice))
     structured = {
         "id": memory.id,
         "outcome": saved.outcome,

@@ -49,6 +49,7 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
         within_s=request_timeout(config),
     )
     metrics = Metrics()
+    parts.door.advisor.listen(metrics.note_advice)
     mcp = mcp_app(
         runner,
         OpenedFaces(config, parts.door),
@@ -80,6 +81,7 @@ def _waits_for_others(config: Config) -> bool:
     return (
         config.db.startswith("postgres")
         or config.embedder.startswith(("openai:", "ollama:"))
+        or config.advisor != "none"
         or any(each.startswith(("http:", "https:")) for each in (keys, config.grants or ""))
     )
 

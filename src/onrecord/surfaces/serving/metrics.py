@@ -12,8 +12,19 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
+from onrecord.model.advice import Advised
+
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+_ADVICE: Final = {
+    "calls": "Calls of the advisor.",
+    "unused": "Calls whose advice was not taken: no reply, or none that can be used.",
+    "seconds": "How long they took.",
+    "tokens_in": "Tokens that it read.",
+    "tokens_out": "Tokens that it wrote.",
+    "dollars": "What they cost.",
+}
 
 
 class Metrics:
@@ -40,6 +51,24 @@ class Metrics:
             registry=self._registry,
             multiprocess_mode="livesum",
         )
+
+        self._advice = {
+            name: Counter(f"onrecord_advice_{name}", told, ("task", "model"), registry=self._registry)
+            for name, told in _ADVICE.items()
+        }
+
+    def note_advice(self, advised: Advised) -> None:
+        """Count a call of the advisor; nothing in it tells for whom."""
+        took = {
+            "calls": 1.0,
+            "unused": float(not advised.applied),
+            "seconds": advised.ms / 1000,
+            "tokens_in": float(advised.tokens_in),
+            "tokens_out": float(advised.tokens_out),
+            "dollars": advised.cost,
+        }
+        for name, value in took.items():
+            self._advice[name].labels(advised.task, advised.model).inc(value)
 
     def note(self, route: str, method: str, status: int, took_s: float) -> None:
         self._requests.labels(route, method, str(status)).inc()

@@ -3,7 +3,7 @@
 This module only translates: it turns commands into operations, and their answers into lines of text.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -20,9 +20,9 @@ from onrecord.errors import (
     StoreUnavailable,
     TooMany,
 )
-from onrecord.faces.arbiter import agents
+from onrecord.faces.arbiter import advice, agents
 from onrecord.faces.arbiter.entries import ACTIVE, ONE_LIST
-from onrecord.faces.arbiter.fields import NO_ADVISOR, TYPE_OF, kinds_of
+from onrecord.faces.arbiter.fields import TYPE_OF, kinds_of
 from onrecord.faces.arbiter.slash import rendering
 from onrecord.faces.arbiter.slash.grammar import DEPTH, USES, commands
 from onrecord.faces.arbiter.slash.parsed import (
@@ -46,11 +46,13 @@ from onrecord.faces.arbiter.slash.parsed import (
 )
 from onrecord.faces.arbiter.slash.rendering import one_line
 from onrecord.model import ids
+from onrecord.model.advice import NO, Advised
 from onrecord.model.agent import ShownAgent
 from onrecord.model.conversation_names import key_of
 from onrecord.model.limits import NEIGHBOUR_LIMIT, RelationName
 from onrecord.model.request import checked
 from onrecord.model.workspace import DEFAULT_AGENT, SHARED_SCRATCHPAD, AgentSettings, ConversationKey
+from onrecord.providers.advising import NO_ADVISOR
 from onrecord.recall.relations import Neighbourhood
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
@@ -66,6 +68,8 @@ _BROWSED: Final = 100
 _FOUND: Final = 50
 _FOUND_TO_RERANK: Final = 10
 _SOURCE: Final = "agent"
+#: The switches of an agent that concern what it adds.
+_ON_ENTRIES: Final = ("auto_tag", "auto_supersede")
 _MEDIA_TYPE: Final = "text/plain"
 _UNAVAILABLE: Final = "the store cannot be used right now; nothing was changed by this. Try again in a moment"
 
@@ -236,12 +240,13 @@ class _CommandRunner:
             agent=self._agent,
             statuses=ACTIVE,
             decay=agents.decays(self._settings),
+            expand=self._whom("search_expand"),
+            rerank=agents.advisor_of(self._settings) if asked.rerank else None,
             **ONE_LIST,
         )
-        if agents.wants(self._settings, "search_expand"):
-            yield f"(search_expand: {NO_ADVISOR}; only the query itself was searched)"
-        if asked.rerank:
-            yield f"(rerank: {NO_ADVISOR}; the order is that of the search)"
+        yield from advice.also_searched(found.advice)
+        for switch, is_asked in (("search_expand", False), ("rerank", asked.rerank)):
+            yield from (f"({line})" for line in self._unadvised(switch, found.advice, is_asked))
         if not found.hits:
             yield f"(no entries match '{one_line(asked.question)}')"
             return
@@ -271,6 +276,7 @@ class _CommandRunner:
                     f"--supersedes #{old} does not exist for this tenant (or is already invalidated; pass active ids only)"
                 )
         given: dict[str, Any] = {} if asked.artifact is None else {"artifact": asked.artifact}
+        given |= {name: self._whom(name) for name in _ON_ENTRIES}
         try:
             saved = self._door.remember(
                 asked.body,
@@ -280,6 +286,7 @@ class _CommandRunner:
                 supersedes=asked.supersedes,
                 dedupe=False,
                 alike="keep",
+                agent=self._agent,
                 **given,
             )
         except Invalid as problem:
@@ -296,21 +303,39 @@ class _CommandRunner:
         memory = saved.memory
         linked = "" if memory.artifact is None else f" (linked to artifact #{memory.artifact})"
         yield f"OK: added entry #{memory.id} [{TYPE_OF[memory.kind]}] {one_line(memory.title)}{linked}"
+        for advised in saved.advice:
+            if advised.task == "tag" and advised.said:
+                yield f"  auto-tagged: {', '.join(map(one_line, advised.said))}"
         if saved.superseded:
-            yield f"  superseded (manual): {', '.join(f'#{old}' for old in saved.superseded)}"
-        yield from self._unadvised()
+            how = (
+                "superseded"
+                if any(each.task == "supersede" for each in saved.advice)
+                else "superseded (manual)"
+            )
+            yield f"  {how}: {', '.join(f'#{old}' for old in saved.superseded)}"
+        for name in _ON_ENTRIES:
+            yield from (f"  {line}" for line in self._unadvised(name, saved.advice))
         if saved.scrubbed:
             yield f"  taken out before it was stored: {_secrets(saved.scrubbed)}"
         if memory.proposes is not None:
             yield f"  {saved.warnings[-1]}"
+        elif any(each.task == "supersede" for each in saved.advice):
+            yield from (f"  {one_line(told)}" for told in saved.warnings)
 
-    def _unadvised(self) -> Iterator[str]:
-        """Says what an advisor would have done, if the caller may read the agent's settings."""
+    def _whom(self, switch: str) -> str | None:
+        """Whom the agent's document wants to be asked, if the caller may read its settings."""
         if "memory.read" not in self._door.caller.permissions:
-            return
-        for name in ("auto_tag", "auto_supersede"):
-            if agents.wants(self._settings, name):
-                yield f"  {name}: {NO_ADVISOR}; the entry is stored as it was written"
+            return None
+        return agents.whom(self._settings, switch)
+
+    def _unadvised(self, switch: str, found: Sequence[Advised], is_asked: bool = False) -> Iterator[str]:
+        """Says what an advisor was to do and did not."""
+        nobody = self._whom(switch) == NO and agents.wants(self._settings, switch)
+        if (nobody or is_asked) and agents.advisor_of(self._settings) == NO:
+            # Said here, since nobody was asked: the runtime's switches need a model of their own.
+            note = agents.NO_MODEL if self._door.advisor.is_there else NO_ADVISOR
+            found = [Advised(task=advice.SWITCHES[switch][0], model="", applied=False, note=note)]
+        yield from advice.lines_about(switch, found)
 
     def _is_live(self, id: str) -> bool:
         try:

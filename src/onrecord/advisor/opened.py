@@ -1,0 +1,180 @@
+"""HOW is advice asked for without being in the way? Within a time, a number at once and a budget; what fails is noted, and
+leaves whatever was asked for as it would be without advice.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import BoundedSemaphore, Lock
+from time import monotonic
+from typing import Final
+
+from onrecord.advisor.asking import ModelName, Models, Question, Told
+from onrecord.advisor.budget import Account
+from onrecord.advisor.later import Later
+from onrecord.advisor.policy import Policy
+from onrecord.advisor.showing import shown
+from onrecord.advisor.tasks import REPLY_TOKENS, SHAPES, prompt_of, read_reply
+from onrecord.errors import OnRecordError, ProviderError
+from onrecord.lru_cache import LruCache
+from onrecord.model.advice import MICROS, TASKS, YES, AdviceInput, Advised, Task
+from onrecord.providers.advising import AdvisorState, Asker, ModelState, NoAdvice
+from onrecord.providers.breaker import Breaker
+from onrecord.store.ports.store import Store
+
+_LOG: Final = logging.getLogger(__name__)
+_REMEMBERED: Final = 256
+_PATIENCE: Final = 3
+_PAUSE_S: Final = 30.0
+#: How long the end of a process waits for what was put off.
+_CLOSING_S: Final = 10.0
+
+
+class OpenedAdvisor:
+    """Advice by the configured models; threads may share it. The same question of the same caller is asked once."""
+
+    is_there = True
+
+    def __init__(
+        self,
+        store: Store,
+        policy: Policy,
+        *,
+        models: Models | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._store, self._policy, self._clock = store, policy, clock
+        self._models = models or Models(policy.access)
+        self._breakers = {name: Breaker(_PATIENCE, _PAUSE_S, clock) for name in policy.models}
+        self._places = BoundedSemaphore(policy.at_once)
+        self._remembered: LruCache[bytes, Advised] = LruCache(_REMEMBERED)
+        self._lock = Lock()
+        self._busy = self._looked = self._asked = 0
+        self._listeners: list[Callable[[Advised], None]] = []
+        self._later = Later()
+
+    def advise(self, task: Task, input: AdviceInput, by: Asker, model: str = YES) -> Advised:
+        prompt = prompt_of(task)
+        advised = Advised(task=task, model="" if model == YES else model, applied=False, prompt=prompt.name)
+        try:
+            name = self._policy.chosen(task, model)
+        except NoAdvice as problem:
+            return replace(advised, note=str(problem))
+        text = shown(task, input)
+        advised = replace(advised, model=str(name), shown=tuple(each.id for each in input.candidates))
+        key = _fingerprint(by, advised, text)
+        if (known := self._remembered.get(key)) is not None:
+            return known
+        question = Question(
+            instructions=prompt.text, text=text, shape=SHAPES[task], reply_tokens=REPLY_TOKENS[task]
+        )
+        started = self._clock()
+        advised = self._advised(name, question, advised, input, by)
+        advised = replace(advised, ms=(self._clock() - started) * 1000)
+        if advised.applied:
+            self._remembered.put(key, replace(advised, ms=0.0, tokens_in=0, tokens_out=0, cost=0.0))
+        for listener in self._listeners:
+            listener(advised)
+        return advised
+
+    def _advised(
+        self, name: ModelName, question: Question, advised: Advised, input: AdviceInput, by: Asker
+    ) -> Advised:
+        account = Account(self._store, self._policy, name, advised.task, by)
+        try:
+            told = self._told(name, question, account)
+            cost = account.cost_of(told) / MICROS
+            advised = replace(advised, tokens_in=told.tokens_in, tokens_out=told.tokens_out, cost=cost)
+            taken = read_reply(advised.task, told.reply, input)
+        except NoAdvice as problem:
+            return replace(advised, note=f"The advisor {name} is not heard: {problem}")
+        except OnRecordError as problem:
+            return replace(advised, note=str(problem))
+        except Exception as problem:
+            # Whatever a reply makes of us, nobody is to lose a save or an answer by it.
+            _LOG.error("Advice on %s failed.", advised.task, exc_info=problem)
+            return replace(advised, note=f"The advisor {name} failed ({type(problem).__name__}).")
+        return replace(advised, applied=True, said=taken.said, verdict=taken.verdict, why=taken.why)
+
+    def _told(self, name: ModelName, question: Question, account: Account) -> Told:
+        """Ask a model in its turn, if it may be asked, and keep account of it."""
+        until = self._clock() + self._policy.timeout_s
+        breaker, called = self._breakers[name], f"The advisor {name}"
+        if (paused := breaker.paused(called)) is not None:
+            raise ProviderError(paused)
+        with self._place(called, until):
+            breaker.check(called)
+            account.open(question)
+            try:
+                told = self._models.ask(name, question, max(until - self._clock(), 0.01))
+            except ProviderError as problem:
+                breaker.failed(problem)
+                account.close(None)
+                raise
+            breaker.worked()
+        account.close(told)
+        return told
+
+    @contextmanager
+    def _place(self, called: str, until: float) -> Iterator[None]:
+        """One of the places for calls at once; whoever gets none in time goes on without advice."""
+        if not self._places.acquire(timeout=max(until - self._clock(), 0)):
+            raise ProviderError(f"{called} is still busy with {self._policy.at_once} earlier calls.")
+        try:
+            with self._lock:
+                self._busy += 1
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
+            self._places.release()
+
+    def note_looked(self, *, asked: bool) -> None:
+        with self._lock:
+            self._looked += 1
+            self._asked += asked
+
+    def state(self) -> AdvisorState:
+        policy, limits = self._policy, self._policy.limits
+        with self._lock:
+            busy, looked, asked = self._busy, self._looked, self._asked
+        return AdvisorState(
+            models=tuple(self._state_of(name) for name in policy.models),
+            at_once=policy.at_once,
+            busy=busy,
+            calls_per_day=limits.calls_per_day,
+            calls_per_agent=limits.calls_per_agent,
+            dollars_per_day=_dollars(limits.micros_per_day),
+            dollars_per_agent=_dollars(limits.micros_per_agent),
+            waiting=self._later.waiting,
+            looked_at=looked,
+            asked=asked,
+        )
+
+    def _state_of(self, name: ModelName) -> ModelState:
+        tasks = tuple(task for task in TASKS if self._policy.usual_for(task) == name)
+        return ModelState(
+            model=str(name), tasks=tasks, paused=self._breakers[name].paused(f"The advisor {name}")
+        )
+
+    def close(self) -> None:
+        self._later.close(_CLOSING_S)
+        self._models.close()
+
+    def later(self, work: Callable[[], object]) -> bool:
+        return self._later.add(work)
+
+    def listen(self, heard: Callable[[Advised], None]) -> None:
+        self._listeners.append(heard)
+
+
+def _fingerprint(by: Asker, asked: Advised, text: str) -> bytes:
+    """What makes a question the same: who asks, whom, by which prompt, and everything that is sent."""
+    parts = (by.caller.tenant, by.caller.user, by.agent or "", asked.model, asked.prompt or "", text)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+
+
+def _dollars(micros: int | None) -> float | None:
+    return None if micros is None else micros / MICROS

@@ -1,0 +1,125 @@
+"""The same advice on every way in: HTTP, the client, MCP, slash commands and the command line; and in the metrics."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from onrecord.client import connect
+from tests.scripted_model import KEY, ScriptedModel, as_json, by_task, ids_of
+from tests.surfaces.conftest import Served, Shell, shell
+
+__all__ = ["shell"]
+
+
+@pytest.fixture
+def server(model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Served]:
+    for name, value in model.settings().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("ONRECORD_EMBEDDER", "none")
+    model.script = by_task(
+        expand=as_json({"queries": ["back from Tokyo"]}),
+        rerank=lambda body: as_json({"ids": list(reversed(ids_of(body)))}),
+        tag=as_json({"tags": ["travel"]}),
+        supersede=as_json({"ids": []}),
+        extract=as_json({"facts": ["User lives in Lisbon"]}),
+        judge=as_json({"verdict": "new", "ids": [], "why": "Nothing says so yet."}),
+    )
+    served = Served(db=str(tmp_path / "served.db"), worker="no")
+    yield served
+    served.stop()
+
+
+def ask(server: Served, method: str, path: str, **sent: Any) -> Any:
+    said = server.client.request(method, path, **sent)
+    assert said.status_code < 300, said.text
+    return said.json()
+
+
+def test_advice_is_given_on_every_way_in(server: Served, model: ScriptedModel) -> None:
+    entry = {
+        "type": "project",
+        "title": "Got back from Tokyo",
+        "content": "By plane.",
+        "auto_tag": "scripted",
+    }
+    made = ask(server, "POST", "/v1/memory/entries", json=entry)
+    assert made["auto_tag"] == {"model": "scripted", "applied": True, "added": ["travel"]}
+    ask(
+        server,
+        "POST",
+        "/v1/memory/entries",
+        json={"type": "project", "title": "Travel costs", "content": "Paid."},
+    )
+    query = {"q": "travel in Japan", "expand": "scripted", "rerank": "yes"}
+    listed = ask(server, "GET", "/v1/memory/entries", params=query)
+    assert listed["expansion"]["queries"] == ["back from Tokyo"]
+    assert listed["rerank"] == {"model": "yes", "applied": True}
+    saved = ask(server, "POST", "/v1/memories", json={"content": "A note on lunch.", "auto_tag": "yes"})
+    assert saved["memory"]["tags"] == ["travel"]
+    found = ask(
+        server, "POST", "/v1/recall", json={"question": "travel costs", "rerank": "yes", "explain": True}
+    )
+    [advice] = found["advice"]
+    assert (advice["task"], advice["applied"], advice["tokens_in"]) == ("rerank", True, 100)
+    assert advice["ms"] > 0
+    facts = ask(server, "POST", "/v1/extract", json={"user_turn": "I live in Lisbon.", "scope": "tenant"})[
+        "facts"
+    ]
+    assert [(fact["text"], fact["outcome"]) for fact in facts] == [("User lives in Lisbon", "saved")]
+    waiting = ask(server, "POST", "/v1/memories", json={"content": "Lunch is free.", "review": True})[
+        "memory"
+    ]["id"]
+    judged = ask(server, "GET", f"/v1/memories/{waiting}/judgement")
+    assert (judged["verdict"], judged["why"]) == ("new", "Nothing says so yet.")
+    with connect(server.url) as client:
+        assert client.recall("back travel", expand="yes").advice[0].said == ("back from Tokyo",)
+    ask(server, "PATCH", "/v1/tenants", json={"advice": ["expand", "tag"]})
+    notes = asyncio.run(_by_mcp(server.url))
+    assert notes == (["Also searched: 'back from Tokyo'"], ["Tagged by openai:scripted: travel"])
+    status = ask(server, "GET", "/v1/status")
+    assert status["advisor"]["models"][0]["model"] == "openai:scripted"
+    assert {each["task"] for each in status["advice"][0]["usage"]} >= {
+        "tag",
+        "expand",
+        "rerank",
+        "extract",
+        "judge",
+    }
+    metrics = server.client.get("/metrics").text
+    assert 'onrecord_advice_calls_total{model="openai:scripted",task="tag"}' in metrics
+    assert KEY not in metrics + str(server.log) + str(status) + str(found)
+    exported = server.folder / "out.jsonl"
+    server.parts.door.export(str(exported))
+    assert KEY not in exported.read_text()
+
+
+async def _by_mcp(url: str) -> tuple[list[str], list[str]]:
+    async with Client(f"{url}/mcp") as session:
+        found = await session.call_tool("memory_search", {"question": "travel by plane"})
+        saved = await session.call_tool("memory_save", {"content": "Trains are slow."})
+    assert found.structured_content is not None
+    assert saved.structured_content is not None
+    told = [note for note in found.structured_content["notes"] if "earched" in note]
+    return told, [note for note in saved.structured_content["notes"] if "Tagged" in note]
+
+
+def test_a_shell_tells_what_was_asked_and_what_it_took(
+    shell: Shell, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in model.settings().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("ONRECORD_EMBEDDER", "none")
+    model.script = by_task(tag=as_json({"tags": ["lunch"]}), expand=as_json({"queries": ["noon meal"]}))
+    saved = shell("remember", "Lunch is at noon.", "--auto-tag", "yes").out
+    assert "Tagged by openai:scripted: lunch (" in saved
+    assert " ms, 100 + 20 tokens, $0.00018)" in saved
+    assert "Also searched: 'noon meal' (" in shell("recall", "lunch", "--expand", "yes", "--explain").out
+    told = shell("status").out
+    assert "Advisor: openai:scripted; 0 of 8 places are in use." in told
+    assert "Asked today by tenant default: 2 calls, $0.00036." in told
+    assert "advise" in shell("audit").out
+    assert KEY not in shell("config").out + told
