@@ -8,6 +8,8 @@ How honest is it? All pairs were written and labelled before there was a rule. O
 the third and so on, is for calibration: the two thresholds and the lists of `text/wording.py` were chosen by looking at
 those alone. The others are held out, and were only counted. Both halves are by one author, and some texts occur in both.
 `said_already_blind.tsv` is by another author, who had not seen the rule: other domains, and as many traps as came to mind.
+`said_already_captures.tsv` are twenty near-identical captures as people write them and twenty that only look so, written
+before articles were let go.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from onrecord.remember.alike import LISTED_FROM, is_same_text
 
 PAIRS = Path(__file__).with_suffix(".tsv")
 BLIND = PAIRS.with_name("said_already_blind.tsv")
+CAPTURES = PAIRS.with_name("said_already_captures.tsv")
 #: Pairs that say the same; only here is superseding right.
 SAME = frozenset({"same", "paraphrase"})
 #: Pairs with nothing to tell.
@@ -47,8 +50,13 @@ class Judged(NamedTuple):
 
 
 def parts() -> dict[str, list[Pair]]:
-    """The pairs for calibration, those held out, and those of another author."""
-    found: dict[str, list[Pair]] = {"calibration": [], "held-out": [], "blind": _read(BLIND)}
+    """The pairs for calibration, those held out, those of another author, and captures of one thing."""
+    found: dict[str, list[Pair]] = {
+        "calibration": [],
+        "held-out": [],
+        "blind": _read(BLIND),
+        "captures": _read(CAPTURES),
+    }
     counts: dict[str, int] = defaultdict(int)
     for pair in _read(PAIRS):
         counts[pair.label] += 1

@@ -465,6 +465,7 @@ class Door:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        unknown: Unknown = ...,
     ) -> Planned:
         """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way."""
         ...
@@ -474,6 +475,7 @@ class Door:
         *,
         memories: Sequence[str] = ...,
         edits: Sequence[Edit | Mapping[str, Any]] = ...,
+        unknown: Unknown = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:
@@ -1248,6 +1250,7 @@ class AsyncDoor:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        unknown: Unknown = ...,
     ) -> Planned:
         """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way."""
         ...
@@ -1257,6 +1260,7 @@ class AsyncDoor:
         *,
         memories: Sequence[str] = ...,
         edits: Sequence[Edit | Mapping[str, Any]] = ...,
+        unknown: Unknown = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:

@@ -472,6 +472,19 @@ def test_where_only_a_model_can_be_a_name_means_the_model() -> None:
             resolve_model(reference, SHOP)
 
 
+def test_another_name_need_not_be_a_urn_and_yields_to_what_is_called_so() -> None:
+    orders = Model(datasource="shop", name="orders", aliases=("model.dbt.orders", "visits", DATASET))
+    visits = Model(datasource="shop", name="visits")
+    catalog = HeldCatalog(models=(orders, visits))
+    for name in ("model.dbt.orders", DATASET):
+        assert resolve(name, catalog).canonical == "shop.orders"
+        assert resolve_model(name, catalog) == orders
+    assert resolve("visits", catalog).canonical == "shop.visits"
+    for unknown in ("model.dbt.Orders", "model.dbt.visits"):
+        with pytest.raises(Unresolved):
+            resolve(unknown, catalog)
+
+
 @pytest.mark.parametrize("canonical", CANONICALS)
 def test_a_canonical_name_exists_and_means_itself(canonical: str) -> None:
     assert probe(canonical, SHOP)

@@ -56,3 +56,37 @@ def test_each_type_of_change_is_written_to_datahub_and_rolled_back(
     told = error(chief, "apply_knowledge", action="apply", entity_urn=urn, changes=changes, confirm=True)
     assert "does not allow this token to do that" in told
     assert shown(hub.state) == before
+
+
+def test_what_datahub_has_and_nobody_read_in_is_written_there_and_rolled_back(
+    hub: Datahub, chief: Agent, door: OnRecord
+) -> None:
+    path = "[version=2.0].[type=struct].[type=double].amount"
+    urn = hub.add("warehouse.main.orders", "duckdb", fields={path: {"type": "FLOAT"}})
+    before = shown(hub.state)
+    changes = [
+        {"change_type": "update_description", "target": "column:amount", "detail": "Net of refunds."},
+        {"change_type": "add_tag", "target": "", "detail": "finance"},
+    ]
+    wanted = {"entity_urn": urn, "changes": changes, "confirm": True}
+    first, second = (
+        apply_knowledge(chief, "apply", **wanted),
+        apply_knowledge(chief, "apply", **wanted | {"changes": [changes[0] | {"detail": "In cents."}]}),
+    )
+    held = hub.state.datasets[urn]
+    assert (held["edits"][path]["description"], held["tags"]) == ("In cents.", ["urn:li:tag:finance"])
+    # Once it is read in, its changesets are those of the table, and go back in their order.
+    door.ingest("datahub")
+    known, *_ = door.changesets(entity=urn).changesets
+    assert (known.entity, known.target) == (door.plan(urn).entity, "datahub")
+    assert known.entity != urn
+    back = {"action": "rollback", "changeset_id": first["changeset_id"], "confirm": True}
+    assert "Roll that back first" in error(chief, "apply_knowledge", **back)
+    for done in (second, first):
+        told = apply_knowledge(chief, "rollback", changeset_id=done["changeset_id"], confirm=True)
+        assert not told.get("skipped_changes")
+    assert shown(hub.state) == before
+    told = error(
+        chief, "apply_knowledge", action="apply", **wanted | {"entity_urn": urn.replace("orders", "no")}
+    )
+    assert "nothing in the catalog that can be edited" in told

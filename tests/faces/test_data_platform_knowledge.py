@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.mcp.server import ToolRequest
 from tests.surfaces.test_mcp import Agent
 
+from ..catalog.test_ingest import a_manifest
 from .checkstack_people import Person
 from .data_platform_people import (
     ANN,
@@ -415,18 +417,81 @@ class TestApply:
         [changeset] = catalog.changesets().changesets
         assert (changeset.memories, changeset.changes[0].approved_by) == ((), CHIEF)
 
-    def test_what_the_catalog_does_not_know_is_refused_and_says_so(
+    def test_a_column_that_its_source_does_not_have_and_a_table_that_is_gone_are_refused(
         self, ann: Agent, chief: Agent, catalog: OnRecord
     ) -> None:
-        given = {"action": "apply", "entity_urn": urn("nowhere"), "changes": [TAG], "confirm": True}
-        told = error(chief, "apply_knowledge", **given)
-        assert "nowhere" in told
+        given = {"action": "apply", "changes": [TAG], "confirm": True}
+        catalog.drop_entity("shop.customers")
+        told = error(chief, "apply_knowledge", entity_urn=urn("customers"), **given)
+        assert "customers" in told
         assert "onrecord ingest" in told
         column = DESCRIBE | {"target": "column:colour"}
         told = error(chief, "apply_knowledge", **given | {"entity_urn": ORDERS, "changes": [column]})
         assert "colour" in told
         assert "nothing in the catalog that can be edited" in told
         assert [each.state for each in catalog.changesets().changesets] == []
+
+    def test_before_anything_was_read_in_an_insight_lives_through_the_same_life(
+        self, ann: Agent, chief: Agent, door: OnRecord
+    ) -> None:
+        """Pending, approved, applied and rolled back, of a table that no source has told of."""
+        changes = [TAG, DESCRIBE, {"change_type": "update_description", "target": "", "detail": "Net."}]
+        id = capture(ann, NET, entity_urns=[ORDERS], suggested_actions=[suggested(each) for each in changes])
+        wanted = {"entity_urn": ORDERS, "insight_ids": [id], "changes": changes}
+        assert "invalid status transition" in error(chief, "apply_knowledge", action="apply", **wanted)
+        decided = apply_knowledge(chief, "approve", insight_ids=[id, "missing"])
+        assert (decided["updated"], decided["total"], len(decided["errors"])) == (1, 2, 1)
+        synthesis = apply_knowledge(chief, "synthesize", entity_urn=ORDERS)
+        assert (synthesis["current_metadata"], len(synthesis["proposed_changes"])) == (None, 3)
+        asked = apply_knowledge(chief, "apply", **wanted)
+        assert asked["confirmation_required"]
+        assert apply_knowledge(chief, "list_changesets", entity_urn=ORDERS)["total"] == 0
+        done = apply_knowledge(chief, "apply", **wanted, confirm=True)
+        assert (done["insights_marked_applied"], "No source has told of it yet" in done["message"]) == (
+            1,
+            True,
+        )
+        stands = {"description": "Net.", "tags": ["finance"], "glossary_terms": [], "owners": []}
+        assert done["resulting_state"] == stands
+        review = apply_knowledge(chief, "review", entity_urn=ORDERS)
+        assert (review["current_metadata"], review["insights"]) == (stands, [])
+        assert apply_knowledge(chief, "bulk_review")["total_pending"] == 0
+        assert door.entities(kind="model").total == 0
+        [listed_one] = apply_knowledge(chief, "list_changesets", entity_urn=ORDERS)["changesets"]
+        back = {"changeset_id": done["changeset_id"]}
+        assert listed_one["changeset_id"] == back["changeset_id"]
+        wrong = error(chief, "apply_knowledge", action="rollback", entity_urn=STORES, **back, confirm=True)
+        assert "does not belong" in wrong
+        assert apply_knowledge(chief, "rollback", **back)["confirmation_required"]
+        told = apply_knowledge(chief, "rollback", **back, entity_urn=ORDERS, confirm=True)
+        assert told["reverted_changes"] == [
+            "add_tag: tags finance",
+            "update_description: column:amount description",
+            "update_description: description",
+        ]
+        again = error(chief, "apply_knowledge", action="rollback", **back, confirm=True)
+        assert "already been rolled back" in again
+        assert found(recall(ann, NET)) == []
+        assert apply_knowledge(chief, "review", entity_urn=ORDERS)["current_metadata"] is None
+
+    def test_what_was_applied_before_the_first_ingest_is_the_tables_own_after_it(
+        self, ann: Agent, chief: Agent, door: OnRecord, tmp_path: Path
+    ) -> None:
+        id = approved(ann, chief)
+        first = applied(chief, id, DESCRIBE)
+        anew = {"changes": [TAG, DESCRIBE | {"detail": "In cents."}], "confirm": True}
+        second = apply_knowledge(chief, "apply", entity_urn=ORDERS, **anew)
+        door.ingest(str(a_manifest(tmp_path / "manifest.json", orders={}, customers={})))
+        [amount] = [
+            each for each in door.inspect("shop.orders").sections["columns"] if each["name"] == "amount"
+        ]
+        assert amount["description"] == "In cents."
+        assert apply_knowledge(chief, "review", entity_urn=ORDERS)["current_metadata"]["tags"] == ["finance"]
+        assert apply_knowledge(chief, "list_changesets", entity_urn=ORDERS)["total"] == 2
+        for done in (second, first):
+            back = {"changeset_id": done["changeset_id"], "entity_urn": ORDERS, "confirm": True}
+            assert "skipped_changes" not in apply_knowledge(chief, "rollback", **back)
+        assert "promoted" not in door.inspect("shop.orders").sections
 
     def test_one_failure_writes_nothing(self, ann: Agent, chief: Agent, catalog: OnRecord) -> None:
         id = approved(ann, chief)

@@ -370,3 +370,11 @@ class TestTrapsOfTheOriginal:
         by_entity = recall(ann, strategy="entity", entity_urns=[f"urn:li:schemaField:({ORDERS},amount)"])
         assert [each["Record"]["content"] for each in by_entity["memories"]] == ["The amount is in cents."]
         assert by_entity["memories"][0]["Record"]["entity_urns"] == [f"urn:li:schemaField:({ORDERS},amount)"]
+        for strategy in ("entity", "graph", "auto"):
+            of_table = recall(ann, strategy=strategy, entity_urns=[ORDERS])
+            assert found(of_table) == found(by_entity)
+        # Also of a table that no source has told of.
+        nowhere = urn("nowhere")
+        id = remember(ann, "Its colour is a code.", entity_urns=[f"urn:li:schemaField:({nowhere},colour)"])
+        assert found(recall(ann, strategy="entity", entity_urns=[nowhere])) == [id]
+        assert found(recall(ann, strategy="entity", entity_urns=[urn("nowhere_else")])) == []

@@ -74,6 +74,36 @@ def test_three_near_identical_insights_converge_to_one(someone: Any) -> None:
     assert apply_knowledge(chief, "bulk_review")["total_pending"] == 0, "the others do not come back"
 
 
+#: As people capture one fact: article, capital, final mark, contraction, kind of dash, an opening.
+CAPTURED = (
+    (
+        "The orders table excludes test stores 9001-9099.",
+        "Orders table excludes test stores 9001–9099",
+        "please note that the orders table excludes test stores 9001-9099",
+    ),
+    (
+        "Revenue in the finance mart isn't adjusted for returns.",
+        "Revenue in finance mart is not adjusted for returns",
+        "revenue in the finance mart is not adjusted for returns.",
+    ),
+    (
+        "We don't use the legacy_orders view for the web shop.",
+        "we do not use `legacy_orders` view for the web shop",
+        "We do NOT use the legacy_orders view for the web shop!",
+    ),
+)
+
+
+@pytest.mark.parametrize("texts", CAPTURED, ids=lambda texts: texts[1])
+def test_captures_of_one_fact_by_several_hands_leave_one_active_record(
+    someone: Any, texts: tuple[str, ...]
+) -> None:
+    ann = someone()
+    made = [capture(ann, text, entity_urns=[urn("orders")]) for text in texts]
+    kept = all_of(ann)
+    assert (ids(kept["active"]), ids(kept["superseded"])) == (made[2:], made[1::-1])
+
+
 def test_three_near_identical_memories_converge_to_one_and_recall_shows_the_chain(someone: Any) -> None:
     ann = someone()
     told = [ann.did("memory_manage", command="remember", content=text) for text in THRICE]
@@ -86,15 +116,22 @@ def test_three_near_identical_memories_converge_to_one_and_recall_shows_the_chai
     assert refused == f"memory {made[0]} is superseded by {made[1]}: update {made[1]} instead"
 
 
-def test_what_is_only_similar_is_only_suggested(someone: Any) -> None:
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Loyalty points expire after two years.", "After two years loyalty points are lost."),
+        ("The backup of the ledger is encrypted.", "We encrypt the ledger's backup."),
+        ("Discounts above 20 % need approval.", "Discounts above 10 % need approval."),
+        ("The first three columns are keys.", "The first two columns are keys."),
+    ],
+)
+def test_what_is_only_similar_is_only_suggested(someone: Any, one: str, other: str) -> None:
     ann = someone()
-    first = remember(ann, "The sales table is refreshed every night at two.")
-    told = ann.did(
-        "memory_manage", command="remember", content="Every night at two o'clock new sales data is loaded."
-    )
+    first = remember(ann, one)
+    told = ann.did("memory_manage", command="remember", content=other)
     assert "superseded_ids" not in told
-    assert [each["id"] for each in told["similar"]] == [first]
-    assert 0.6 < told["similar"][0]["similarity"] < 0.95
+    [near] = told["similar"]
+    assert (near["id"], 0.75 <= near["similarity"] <= 0.9) == (first, True)
     assert len(listed(ann)) == 2
 
 

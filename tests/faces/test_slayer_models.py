@@ -63,6 +63,23 @@ class TestLearnings:
         [promoted] = as_json(quick)["promoted"]
         assert (promoted["value"], promoted["approved_by"]) == ("Net of refunds, in cents.", "rita")
 
+    def test_what_was_promoted_of_a_table_that_no_source_has_told_of_makes_it_no_model(
+        self, quick: OnRecord
+    ) -> None:
+        root = quick.as_caller(replace(quick.caller, user="rita", permissions=frozenset(TENANT_PERMISSIONS)))
+        models = slayer.models_summary(quick, "mydb", format="json")
+        edit = {"entity": "mydb.nowhere", "field": "description", "value": "Net of refunds, in cents."}
+        root.apply("mydb.nowhere", edits=[edit], unknown="keep")
+        assert root.inspect("mydb.nowhere").sections["state"] == "unsourced"
+        for asked in (
+            lambda: slayer.inspect_model(quick, "mydb.nowhere"),
+            lambda: slayer.edit_model(root, "mydb.nowhere", {"columns": ["amount"]}),
+            lambda: note(quick, "about it", "mydb.nowhere"),
+        ):
+            with pytest.raises((Invalid, NotFound), match="nowhere"):
+                asked()
+        assert slayer.models_summary(quick, "mydb", format="json") == models
+
     def test_only_the_references_to_the_model_are_shown_as_matches(self, quick: OnRecord) -> None:
         note(quick, "both", "customers.name", "orders.status", "orders.amount")
         (shown,) = as_json(quick)["learnings"]

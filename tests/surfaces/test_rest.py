@@ -3,12 +3,16 @@
 import json
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from onrecord.features import OPERATIONS
 from onrecord.model.wire import to_json
+from onrecord.operation import StorePolicy
+from tests.recall.test_lineage import a_manifest
 
 Starting = Callable[..., Any]
 
@@ -55,6 +59,23 @@ class TestAnswers:
         assert [each["id"] for each in kinds["memories"]] == ["2"]
         then = server.client.get("/v1/memories/1?as_of=2020-01-01")
         assert "did not exist at that time" in problem(then, 404)["detail"]
+
+    def test_a_model_is_asked_for_by_any_of_its_names(self, server: Any, tmp_path: Path) -> None:
+        """A path takes a URN, also one with a slash in it."""
+        at_the_machine = server.parts.door.as_caller(server.parts.door.caller, StorePolicy())
+        at_the_machine.ingest(
+            a_manifest(tmp_path / "manifest.json", {"orders": []}, relation="ware/house.public")
+        )
+        urn = "urn:li:dataset:(urn:li:dataPlatform:postgres,ware/house.public.orders,PROD)"
+        for name in (urn, "shop.orders", "orders"):
+            told = server.client.get(f"/v1/models/{quote(name, safe='')}")
+            assert (told.status_code, told.json()["model"]) == (200, "shop.orders")
+            inside = server.client.get("/v1/entities", params={"inside": name}).json()
+            assert [each["canonical"] for each in inside["entities"]] == [
+                "shop.orders.day",
+                "shop.orders.total",
+            ]
+        assert "nowhere" in problem(server.client.get("/v1/entities?inside=nowhere"), 422)["detail"]
 
     def test_pages_are_joined_by_links(self, server: Any) -> None:
         for number in range(5):

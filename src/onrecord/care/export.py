@@ -79,16 +79,15 @@ def _homes(archive: Archive, caller: Caller, everyone: bool) -> list[Home]:
 def write_homes(archive: Archive, file: IO[str], homes: Sequence[Home], path: str, call: Call) -> Exported:
     total = sum(map(archive.count, homes))
     counts, versions = Counter[str](), 0
+    # A tenant without a catalog leaves none behind.
+    left = {each.tenant for each in archive.homes() if each.collection is ENTITIES and each not in homes}
+    left.add(GLOBAL_TENANT)
     _line(file, {HEAD: FORMAT, "exported_at": write_instant(call.now), "memories": total})
     for home in homes:
         for held in _holdings(archive, home):
             kind = kind_for(held)
             told = {"tenant": home.spelled, **_spelled(home, kind.written(held))}
-            if (
-                isinstance(held, Counters)
-                and home.collection is MEMORIES
-                and Home(home.tenant, ENTITIES) in homes
-            ):
+            if isinstance(held, Counters) and home.collection is MEMORIES and home.tenant not in left:
                 told[WITH_CATALOG] = True
             _line(file, told)
             counts[kind.key] += 1

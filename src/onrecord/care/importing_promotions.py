@@ -7,17 +7,22 @@ values: what they say, a person has approved.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from onrecord.care.lines import ExportLine
 from onrecord.care.restoring_workspace import WorkspaceBatch, name_of
 from onrecord.catalog.amendments import AMENDMENT, AMENDMENTS
-from onrecord.catalog.targets.amendments import NAME as TARGET
+from onrecord.catalog.targets.amendments import NAME as AMENDMENTS_TARGET
+from onrecord.catalog.targets.unsourced import NAME as UNSOURCED
 from onrecord.errors import Fault, Forbidden
 from onrecord.model.caller import Caller
 from onrecord.model.changesets import Changeset, without_effect
 from onrecord.model.memory import Version
 from onrecord.model.shapes import faults_at
 from onrecord.store.ports.archive import MemoryHistory
+
+#: The targets that note an amendment as what stood there before.
+_TARGETS: Final = (AMENDMENTS_TARGET, UNSOURCED)
 
 
 def may_promote(caller: Caller) -> bool:
@@ -85,7 +90,7 @@ def check_entity(line: ExportLine, history: MemoryHistory, caller: Caller) -> No
 
 def check_changeset(line: ExportLine, changeset: Changeset) -> None:
     """That what it would put back is what an edit leaves."""
-    if changeset.target != TARGET:
+    if changeset.target not in _TARGETS:
         return
     for number, change in enumerate(changeset.changes):
         if change.under is not None and (faults := _faults(number, change.under)):

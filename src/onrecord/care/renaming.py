@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from onrecord.catalog.amendments import amendments_of
 from onrecord.catalog.judging import RENAME, Evidence, Judged, Pasts, gathered
-from onrecord.catalog.resolution import probe
+from onrecord.catalog.known_names import once_there
+from onrecord.catalog.resolution import Unresolved, resolve
 from onrecord.catalog.rewriting import rewritten_memory, why_not
 from onrecord.catalog.staleness import LASTING, Finding, reason_of
 from onrecord.catalog.stored import StoredCatalog
@@ -112,6 +113,7 @@ def renames(call: Call, ask: ListRenames) -> ListedRenames:
 def accept_renames(call: Call, ask: AcceptRenames) -> AcceptedRenames:
     """Let every memory that the caller sees follow; each in the state in which it was looked at, else at the next try."""
     call.caller.require_person("Accepting a rename")
+    ask = _in_full(call, ask)
     waiting = list(_waiting(call, ask))
     if ask.entities and (missing := set(ask.entities) - {each.old for each in _proposed(waiting)}):
         raise invalid(
@@ -134,6 +136,19 @@ def accept_renames(call: Call, ask: AcceptRenames) -> AcceptedRenames:
             left=tuple(islice(_left(writing, _new_names(followed)), _MOST_NAMED)),
         )
         return call.done(writing, accepted)
+
+
+def _in_full(call: Call, ask: AcceptRenames) -> AcceptRenames:
+    """The request with columns as the catalog calls them, or called them."""
+    if not ask.entities:
+        return ask
+    with call.reading() as reading:
+        lookup = StoredCatalog(reading)
+        old = tuple(once_there(each, lookup) for each in ask.entities)
+        try:
+            return replace(ask, entities=old, to=ask.to and resolve(ask.to, lookup).canonical)
+        except Unresolved:
+            raise invalid("to", f"{ask.to!r} is not in the catalog") from None
 
 
 class _Waiting(NamedTuple):
@@ -160,10 +175,7 @@ def _waiting(call: Call, ask: AcceptRenames | None = None) -> Iterator[_Waiting]
     pasts = Pasts(call.store, call.caller.tenant)
     for evidence in gathered(call.store, call.caller.tenant, _stale(call), pasts):
         with call.reading() as reading:
-            lookup = StoredCatalog(reading)
-            if ask is not None and ask.to is not None and not probe(ask.to, lookup):
-                raise invalid("to", f"{ask.to!r} is not in the catalog")
-            judged = list(evidence.judged(lookup))
+            judged = list(evidence.judged(StoredCatalog(reading)))
         for each in judged:
             names = dict(_names(each.findings, None if ask is None else ask.to, only))
             if each.is_marked and names:

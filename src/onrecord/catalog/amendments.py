@@ -156,11 +156,13 @@ def shown_amendments(told: Model | Datasource, amendments: Sequence[Amendment]) 
     """The amendments as people see them: the value, who approved it, and what the source says if that is new."""
     anew = {each.cell: now for each, now in said_anew(told, amendments)}
     return [
-        _shown(each) | ({"source_says": anew[each.cell]} if each.cell in anew else {}) for each in amendments
+        shown_amendment(each) | ({"source_says": anew[each.cell]} if each.cell in anew else {})
+        for each in amendments
     ]
 
 
-def _shown(each: Amendment) -> dict[str, Any]:
+def shown_amendment(each: Amendment) -> dict[str, Any]:
+    """An amendment as people see it: the value, who approved it, and by which changeset."""
     known: Mapping[str, Any] = {
         "entity": each.entity,
         "field": each.field,

@@ -8,7 +8,7 @@ from typing import Final
 from onrecord.catalog.known_names import known_names
 from onrecord.catalog.resolution import Gathering, Unresolved, resolve
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX
+from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX, field_of
 from onrecord.model.edits import Edit
 from onrecord.model.limits import Unknown
 from onrecord.store.ports.records import Reading
@@ -36,7 +36,9 @@ def resolved_edits(
 
 
 def root_of(canonical: str) -> str:
-    """What a changeset is about: the model of a part, else the entity itself."""
+    """What a changeset is about: the model of a part, also by the URN of a field, else the entity itself."""
+    if (field := field_of(canonical)) is not None:
+        return field.model
     if canonical.startswith(_NO_PATH):
         return canonical
     return ".".join(canonical.split(".", 2)[:2])
@@ -45,6 +47,6 @@ def root_of(canonical: str) -> str:
 def names_inside(root: str, reading: Reading) -> tuple[str, ...]:
     """Every name by which memories refer to an entity or to one of its parts, also to a part that is gone."""
     names = known_names([root], reading)
-    has_parts = "." in root and not root.startswith(_NO_PATH)
-    inside = (reading.references(each) for each in names if has_parts and not each.startswith(_NO_PATH))
+    has_parts = root.startswith(URN_PREFIX) or ("." in root and not root.startswith(_NO_PATH))
+    inside = (reading.references(each) for each in names if has_parts)
     return tuple(dict.fromkeys((*names, *chain.from_iterable(inside))))

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from onrecord.catalog.amendments import Amendment, amendments_of, said_anew
+from onrecord.catalog.record_writing import first_history, overtaken, replace_record, retire
 from onrecord.catalog.records import (
-    GONE,
     Record,
     canonical_of,
     datasource_in,
@@ -34,19 +34,19 @@ from onrecord.catalog.resolution import probe
 from onrecord.catalog.source_comparison import Comparison, compared
 from onrecord.catalog.staleness import broken_query
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
-from onrecord.errors import Conflict, Forbidden, OnRecordError
+from onrecord.catalog.targets.unsourced import move_to_sources
+from onrecord.errors import Forbidden, OnRecordError
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import MEMORY_PREFIX, Datasource
 from onrecord.model.collections import AMENDED, ENTITIES, Home, entity_facet
-from onrecord.model.memory import Change, Memory, Version
+from onrecord.model.memory import Change, Memory
 from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.operation import Call, Progress, operation
-from onrecord.store.ports.archive import MemoryHistory
 from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.jobs import EMBED, WATCH
-from onrecord.store.ports.records import Reading, Writing
+from onrecord.store.ports.records import Reading
 from onrecord.store.ports.store import Store
 
 if TYPE_CHECKING:
@@ -254,6 +254,7 @@ def taken_in(call: Call, source: "Source", read_as: Mapping[str, Any], *, dry_ru
             _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
             _write(store, caller, plan, now, progress)
             _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
+        move_to_sources(store, caller, now, embeds=embeds)
         _ask_for_vectors(store, Home(caller.tenant), now, embeds and _lacks_vectors(store, caller, now))
     return Taken(beside, plan)
 
@@ -393,90 +394,19 @@ def _write(store: Store, caller: Caller, plan: _Plan, now: datetime, progress: P
         with store.restoring(catalog) as restoring:
             # Another ingest may have added the same entities since they were read.
             if list(restoring.histories(catalog, [record_id(each.canonical) for each in batch])):
-                raise _overtaken()
-            restoring.restore([_history(record, catalog.tenant, change) for record in batch])
+                raise overtaken()
+            restoring.restore([first_history(record, catalog.tenant, change) for record in batch])
         progress("keeping entities", done := done + len(batch), plan.size)
     for some in _batches(sorted(plan.changed, key=lambda pair: _parts_first(pair[1]))):
         with store.writing(caller, now) as writing:
             for known, record in some:
-                _replace(writing.writing_of(ENTITIES), known, fields_of(record), change)
+                replace_record(writing.writing_of(ENTITIES), known, fields_of(record), change)
         progress("keeping entities", done := done + len(some), plan.size)
     store.settle()
 
 
 def _parts_first(record: Record) -> bool:
     return record.kind in ("datasource", "model", "system")
-
-
-def retire(writing: Writing, records: Iterable[Memory], change: Change) -> None:
-    """Retire entities; their history stays."""
-    for record in records:
-        valid_to = max(change.at, record.valid_from)
-        gone: dict[str, Any] = {"status": "archived", "status_reason": GONE, "valid_to": valid_to}
-        _replace(writing.writing_of(ENTITIES), record, gone, change)
-
-
-def _replace(catalog: Writing, known: Memory, changes: Mapping[str, Any], change: Change) -> None:
-    if catalog.target(known.id).version != known.version:
-        raise _overtaken()
-    catalog.replace(known, replace(known, **changes, updated_at=change.at), change)
-
-
-def _overtaken() -> Conflict:
-    return Conflict("Someone else changed the catalog during this ingest. Ingest once more.")
-
-
-def keep(writing: Writing, record: Record, change: Change) -> None:
-    """Store one entity as the source describes it, inside a larger transaction."""
-    catalog = writing.writing_of(ENTITIES)
-    known = catalog.memory(record_id(record.canonical))
-    if known is None:
-        catalog.add(_memory(record, "", change), change)
-    else:
-        catalog.replace(known, replace(known, **fields_of(record), updated_at=change.at), change)
-
-
-def rewritten(catalog: Writing, record: Record, change: Change) -> Memory | None:
-    """Store the record of an entity anew inside a larger transaction; None if nothing of it changes. One that is gone
-    stays gone.
-    """
-    known = catalog.target(record_id(record.canonical))
-    fields = fields_of(record)
-    if not known.is_live:
-        fields |= {name: getattr(known, name) for name in ("status", "status_reason", "valid_to")}
-    if all(getattr(known, name) == value for name, value in fields.items()):
-        return None
-    return catalog.replace(known, replace(known, **fields, updated_at=change.at), change)
-
-
-def _memory(record: Record, tenant: str, change: Change) -> Memory:
-    return Memory(
-        tenant=tenant,
-        id=record_id(record.canonical),
-        confidence="high",
-        scope="tenant",
-        owner=change.by,
-        author=change.by,
-        origin="import",
-        created_at=change.at,
-        updated_at=change.at,
-        valid_from=change.at,
-        **fields_of(record),
-    )
-
-
-def _history(record: Record, tenant: str, change: Change) -> MemoryHistory:
-    memory = _memory(record, tenant, change)
-    version = Version(
-        number=1,
-        change=change.name,
-        by=change.by,
-        origin=change.origin,
-        at=change.at,
-        until=None,
-        memory=memory,
-    )
-    return MemoryHistory(memory.id, (version,))
 
 
 def _clean_up(

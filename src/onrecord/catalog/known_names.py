@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from onrecord.catalog.resolution import resolve_leniently
+from onrecord.catalog.lookup import Lookup
+from onrecord.catalog.resolution import Unresolved, resolve, resolve_leniently, resolve_model
 from onrecord.catalog.stored import StoredCatalog
+from onrecord.model.catalog import URN_PREFIX, FieldUrn, Model, canonicals_of, field_of
 from onrecord.store.ports.records import Reading
 
 
@@ -25,8 +27,40 @@ def _names_of(canonical: str, lookup: StoredCatalog) -> Iterator[str]:
     record = lookup.record(canonical)
     if record is not None:
         yield from record.entities
+    yield from _field_urns(canonical, lookup)
     _, *shorter = canonical.split(".")
     for start in range(len(shorter)):
         bare = ".".join(shorter[start:])
         if resolve_leniently([bare], lookup).canonicals == (canonical,):
             yield bare
+
+
+def _field_urns(canonical: str, lookup: StoredCatalog) -> Iterator[str]:
+    datasource, *path = canonical.split(".", 2)
+    model = lookup.model(datasource, path[0]) if len(path) == len(("model", "part")) else None
+    if model is not None:
+        yield from _urns_of_part(model, path[1])
+
+
+def _urns_of_part(model: Model, name: str) -> Iterator[str]:
+    return (str(FieldUrn(urn, name)) for urn in model.aliases if urn.startswith(URN_PREFIX))
+
+
+def names_of_parts(model: Model) -> Iterator[str]:
+    """The model and its parts in full, and the parts by their URNs."""
+    yield from canonicals_of(model)
+    for part in model.parts:
+        yield from _urns_of_part(model, part.name)
+
+
+def once_there(reference: str, lookup: Lookup) -> str:
+    """The full name of a part that need not be there any more, if its model is; else the name as given."""
+    try:
+        return resolve(reference, lookup).canonical
+    except Unresolved:
+        above, _, name = reference.rpartition(".")
+        model, name = field_of(reference) or (above, name)
+    try:
+        return f"{resolve_model(model, lookup).canonical}.{name}"
+    except Unresolved:
+        return reference

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final, Literal
 
 from onrecord.catalog.amendments import amendments_of, shown_amendments
-from onrecord.catalog.ingest import keep, priority_record, retire
+from onrecord.catalog.editing import names_inside, root_of
+from onrecord.catalog.ingest import priority_record
 from onrecord.catalog.inspection import INSPECTION_TOKENS, Learning, as_markdown, inspection, within_tokens
+from onrecord.catalog.known_names import names_of_parts
 from onrecord.catalog.lookup import INGEST_FIRST
+from onrecord.catalog.record_writing import keep, retire
 from onrecord.catalog.records import (
     HIDDEN,
     datasource_of,
@@ -23,14 +27,16 @@ from onrecord.catalog.resolution import (
     missing_datasource,
     near_models,
     resolve,
+    resolve_leniently,
     resolve_model,
 )
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
+from onrecord.catalog.targets.unsourced import shown_unsourced
 from onrecord.errors import Fault, NotFound, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
-from onrecord.model.catalog import ENTITY_KINDS, EntityKind, Model, canonicals_of
+from onrecord.model.catalog import ENTITY_KINDS, EntityKind, Model
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Change, Memory
 from onrecord.model.request import MAYBE_NAME, Request, ask
@@ -44,8 +50,8 @@ class ListEntities(Request):
     """List what memories can be about, by name: datasources, entities of a kind, or entities inside another."""
 
     inside: str | None = ask(
-        MAYBE_NAME,
-        "The datasource or model to look into, such as shop or shop.orders.",
+        OrNone(rules.Reference()),
+        "The datasource or model to look into, such as shop, shop.orders or a URN.",
         None,
         positional=True,
     )
@@ -78,9 +84,12 @@ class ListedEntities(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Inspect(Request):
-    """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it."""
+    """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it.
 
-    model: str = ask(rules.NAME, "The model, such as orders or shop.orders.", positional=True)
+    Of something that no source has told of, it shows what people promoted.
+    """
+
+    model: str = ask(rules.Reference(), "The model, such as orders, shop.orders or a URN.", positional=True)
     data_source: str | None = ask(MAYBE_NAME, "Its datasource, if several have a model of that name.", None)
     sections: Sequence[str] | None = ask(
         OrNone(ListOf(rules.NAME, at_most=50)), "Only these sections; all when left out.", None
@@ -164,8 +173,9 @@ class Prioritised(Answer):
 @operation("read", "memory.read", "GET /entities")
 def entities(call: Call, ask: ListEntities) -> ListedEntities:
     """The entities of a kind, or those in a datasource or model, by name."""
-    facet = entity_facet("in", ask.inside) if ask.inside else entity_facet("is", ask.kind or "datasource")
     with call.reading() as reading:
+        inside = ask.inside and _looked_into(ask.inside, StoredCatalog(reading))
+        facet = entity_facet("in", inside) if inside else entity_facet("is", ask.kind or "datasource")
         records = reading.reading_of(ENTITIES).filed_memories(facet)
     found = [
         _entity(record)
@@ -174,6 +184,16 @@ def entities(call: Call, ask: ListEntities) -> ListedEntities:
     ]
     found.sort(key=lambda each: each.canonical)
     return ListedEntities(entities=tuple(found[: ask.limit]), total=len(found))
+
+
+def _looked_into(reference: str, lookup: StoredCatalog) -> str:
+    """What to look into. Without a catalog there is nothing in anything."""
+    if lookup.is_empty:
+        return reference
+    try:
+        return resolve(reference, lookup).canonical
+    except Unresolved as error:
+        raise error.at("inside") from None
 
 
 def _entity(record: Memory) -> Entity:
@@ -200,9 +220,15 @@ _SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fi
 def inspect(call: Call, ask: Inspect) -> Inspected:
     shown = {name: getattr(ask, name) for name in _SHOWN}
     with call.reading() as reading:
-        model, every = inspected(reading, ask.model, data_source=ask.data_source, **shown)
+        try:
+            _, every = inspected(reading, ask.model, data_source=ask.data_source, **shown)
+        except NotFound:
+            unsourced = shown_unsourced(root_of(ask.model), reading)
+            if unsourced is None or ask.data_source is not None:
+                raise
+            every = unsourced
     told = within_tokens(every, ask.max_tokens)
-    return Inspected(model=model.canonical, sections=told, markdown=as_markdown(told))
+    return Inspected(model=every["canonical"], sections=told, markdown=as_markdown(told))
 
 
 def inspected(
@@ -211,12 +237,24 @@ def inspected(
     """A model with what was learned about it: memories without a query, about it or one of its parts."""
     lookup = StoredCatalog(reading)
     model = named_model(lookup, model_name, data_source)
-    about = reading.index.about(list(canonicals_of(model)), most=max(reading.size, 1))
+    names = dict.fromkeys((*names_of_parts(model), *names_inside(model.canonical, reading)))
+    about = reading.index.about(list(names), most=max(reading.size, 1))
     matches = reading.eligible(sorted(about.holders))
     memories = [memory for memory in reading.read(list(matches.values())) if memory.query is None]
     memories.sort(key=lambda memory: (memory.created_at, memory.place))
+    meant = {
+        name: resolve_leniently([name], lookup).canonicals
+        for name in dict.fromkeys(name for each in memories for name in each.entities)
+        if name in names
+    }
     learnings = [
-        Learning(id=each.id, text=each.content, author=each.author, tier=each.tier, entities=each.entities)
+        Learning(
+            id=each.id,
+            text=each.content,
+            author=each.author,
+            tier=each.tier,
+            entities=tuple(chain.from_iterable(meant.get(name, ()) for name in each.entities)),
+        )
         for each in memories
     ]
     record = lookup.record(model.canonical)
@@ -232,13 +270,16 @@ def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None
         if data_source not in lookup.datasources():
             raise _no_datasource(data_source, lookup)
         model = lookup.model(data_source, name.removeprefix(data_source + "."))
-    else:
+    if model is None:
         try:
             model = resolve_model(name, lookup)
         except AmbiguousModel:
-            raise
+            if data_source is None:
+                raise
         except Unresolved:
-            model = None
+            pass
+    if model is not None and data_source not in (None, model.datasource):
+        model = None
     if model is None:
         known = lookup.model_names()
         if not known:
@@ -281,9 +322,9 @@ def _meant(ask: DropEntity, lookup: StoredCatalog) -> Memory:
     if ask.kind == "model" or ask.parts is not None:
         canonical = named_model(lookup, ask.entity, ask.data_source).canonical
     elif ask.kind == "datasource":
-        canonical = ask.entity
+        canonical = lookup.canonical_of(ask.entity) or ask.entity
         if canonical not in lookup.datasources():
-            raise _no_datasource(canonical, lookup)
+            raise _no_datasource(ask.entity, lookup)
     else:
         canonical = ask.entity if lookup.record(ask.entity) else resolve(ask.entity, lookup).canonical
     record = lookup.record(canonical)

@@ -115,14 +115,27 @@ def resolve(reference: str, lookup: Lookup, *, source_model: Model | None = None
     for prefix, branch in _SCHEMES:
         if text.startswith(prefix):
             return Resolved(branch(text, lookup))
-    try:
-        return _named(text, lookup, source_model)
-    except Unresolved:
-        # The same letters may have been written in another way than in the catalog.
-        composed = normalize("NFC", text)
-        if composed == text:
-            raise
-    return _named(composed, lookup, source_model)
+    unknown: Unresolved | None = None
+    for spelling in _spellings(text):
+        try:
+            return _named(spelling, lookup, source_model)
+        except Unresolved as error:
+            unknown = error
+    assert unknown is not None
+    if known := _known_elsewhere(text, lookup, unknown):
+        return Resolved(known)
+    raise unknown
+
+
+def _spellings(text: str) -> Iterable[str]:
+    """The same letters may have been written in another way than in the catalog."""
+    return dict.fromkeys((text, normalize("NFC", text)))
+
+
+def _known_elsewhere(text: str, lookup: Lookup, unknown: Unresolved) -> str | None:
+    """What has this as another name, which need not be a URN, if nothing is called so."""
+    known = None if isinstance(unknown, Ambiguous) else lookup.canonical_of(text)
+    return known if known is not None and probe(known, lookup) else None
 
 
 def _named(text: str, lookup: Lookup, source_model: Model | None) -> Resolved:
@@ -183,13 +196,18 @@ def resolve_or_keep(references: Iterable[object], lookup: Lookup) -> Entities:
 def resolve_model(reference: str, lookup: Lookup) -> Model:
     """Resolve a name that can only be a model, such as the source of a query."""
     text = _clean(reference)
-    composed = normalize("NFC", text)
-    try:
-        return _model_called(text, lookup)
-    except Unresolved:
-        if composed == text:
-            raise
-    return _model_called(composed, lookup)
+    if text.startswith(URN_PREFIX):
+        return _model_known_as(_urn(text, lookup), _Asked(text, lookup))
+    unknown: Unresolved | None = None
+    for spelling in _spellings(text):
+        try:
+            return _model_called(spelling, lookup)
+        except Unresolved as error:
+            unknown = error
+    assert unknown is not None
+    if known := _known_elsewhere(text, lookup, unknown):
+        return _model_known_as(known, _Asked(text, lookup))
+    raise unknown
 
 
 def _model_called(text: str, lookup: Lookup) -> Model:
@@ -334,6 +352,13 @@ def _part_called(text: str, lookup: Lookup) -> str | None:
     datasource, _, name = (lookup.canonical_of(field.model) or "").partition(".")
     model = lookup.model(datasource, name) if name else None
     return f"{model.canonical}.{field.name}" if model is not None and model.part(field.name) else None
+
+
+def _model_known_as(canonical: str, asked: _Asked) -> Model:
+    datasource, _, name = canonical.partition(".")
+    return asked.lookup.model(datasource, name) or _fail(
+        asked, f"{shown(asked.reference)} means {shown(canonical)}, which is no model."
+    )
 
 
 _SCHEMES: Final[tuple[tuple[str, Callable[[str, Lookup], str]], ...]] = (

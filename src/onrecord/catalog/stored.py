@@ -119,6 +119,15 @@ class StoredCatalog:
         found = [] if self.is_empty else self._names(self._records.filed(reference_facet(alias)))
         return found[0] if found else None
 
+    def was_told_of(self, name: str) -> bool:
+        """Whether a source has ever told of an entity by this name, also of one that is gone."""
+        return not self.is_empty and bool(self._records.filed_memories(reference_facet(name), gone=True))
+
+    def is_editable(self, canonical: str) -> bool:
+        """Whether it is a model or a datasource, whose record keeps what is promoted of it and its parts."""
+        record = self.record(canonical)
+        return record is not None and entity_of(record)["kind"] in ("datasource", "model")
+
     def downstream(self, canonical: str) -> list[str]:
         """The models that are made from this one, sorted."""
         return sorted(self._filed("from", canonical))

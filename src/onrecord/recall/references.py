@@ -20,8 +20,8 @@ _DELTA: Final = 1.0
 #: What being about a part is worth, against its whole: less than any memory about the whole has.
 _PART: Final = 0.3
 _MOST_PARTS: Final = 1_000
-#: A model is named by its datasource and its name. Each costs a look at all references, so only so many are looked at.
-_MODEL: Final = re.compile(r"[^.:]+\.[^.:]+")
+#: A model is named by its datasource and its name, or by the URN of its dataset. Each costs a look at all references, so only so many are looked at.
+_MODEL: Final = re.compile(r"[^.:]+\.[^.:]+|urn:li:dataset:.+", re.DOTALL)
 _MOST_WHOLES: Final = 8
 #: Of one thing that very many memories are about, the newest are looked at.
 MOST_HOLDERS: Final = 1_000

@@ -15,6 +15,7 @@ from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.changesets import Changeset
 from onrecord.model.edits import EDITS, Edit
+from onrecord.model.limits import Unknown
 from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.operation import Call, operation
@@ -44,6 +45,11 @@ class Apply(Request):
         "approves them.",
         (),
     )
+    unknown: Unknown = ask(
+        rules.Choice(limits.UNKNOWN),
+        "An entity that no source has told of: refuse it, or keep what is promoted of it until one does.",
+        "refuse",
+    )
     mark: str | None = ask(MAYBE_NAME, "The mark of the plan to apply; fail if it has changed since.", None)
     reason: str | None = ask(OrNone(rules.REASON), "Why.", None)
 
@@ -61,7 +67,7 @@ def apply(call: Call, ask: Apply) -> Applied:
     """Plan, write the changeset down, write its values, and settle it."""
     require_person(call.caller)
     settle_changesets(targets_of(call))
-    draft = drafted(call, ask.entity, ask.memories, cast(Sequence[Edit], ask.edits))
+    draft = drafted(call, ask.entity, ask.memories, cast(Sequence[Edit], ask.edits), unknown=ask.unknown)
     _refuse(draft, ask)
     begun, target = _begun(call, ask, draft), draft.target
     try:

@@ -13,13 +13,14 @@ from onrecord.catalog.resolution import Unresolved, resolve
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.catalog.targets import Target
 from onrecord.catalog.targets.choosing import Targets
+from onrecord.catalog.targets.unsourced import root_meant
 from onrecord.errors import NotFound, invalid
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.changesets import FieldChange
 from onrecord.model.edits import Cell, Edit, same_value
-from onrecord.model.limits import APPLIED_AT_ONCE, STATUSES
+from onrecord.model.limits import APPLIED_AT_ONCE, STATUSES, Unknown
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import ListOf
@@ -41,6 +42,11 @@ class Plan(Request):
         ListOf(rules.ID, at_most=limits.APPLIED_AT_ONCE),
         "Only from these proposals; left out, from all that are approved.",
         (),
+    )
+    unknown: Unknown = ask(
+        rules.Choice(limits.UNKNOWN),
+        "An entity that no source has told of: refuse it, or keep what is promoted of it until one does.",
+        "refuse",
     )
 
 
@@ -101,7 +107,7 @@ class Drafted:
 
 @operation("read", "memory.read", "GET /plan")
 def plan(call: Call, ask: Plan) -> Planned:
-    draft = drafted(call, ask.entity, ask.memories)
+    draft = drafted(call, ask.entity, ask.memories, unknown=ask.unknown)
     with call.reading() as reading:
         anew = tuple(_said_anew(draft.entity, StoredCatalog(reading)))
     return Planned(
@@ -130,14 +136,16 @@ def targets_of(call: Call) -> Targets:
     return Targets(call.store, call.caller, call.now, embeds, call.policy.datahub)
 
 
-def drafted(call: Call, entity: str, memories: Sequence[str], own: Sequence[Edit] = ()) -> Drafted:
+def drafted(
+    call: Call, entity: str, memories: Sequence[str], own: Sequence[Edit] = (), *, unknown: Unknown = "refuse"
+) -> Drafted:
     """The changes that approved proposals make to an entity and its parts; a `note` says what stands in the way of one.
 
     With edits of the caller's `own`, these and no others, whatever the proposals say.
     """
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
-        root = root_of(resolve(entity, lookup).canonical)
+        root = root_meant(entity, reading, lookup, unknown)
         left = 0
         if memories:
             proposals = _named(memories, reading)

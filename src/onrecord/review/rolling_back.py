@@ -60,9 +60,10 @@ def roll_back(call: Call, ask: RollBack) -> RolledBack:
     with call.reading() as reading:
         found = changeset_named(reading, ask.id)
         seen = seen_in(reading, found)
-    target = targets.named(found.target)
-    _refuse_covered(target, found)
+    _refuse_covered(targets.named(found.target), found)
     begun = _begun(call, ask)
+    # An ingest may have brought meanwhile what it is about.
+    target = targets.named(begun.target)
     try:
         changes = restored(target, begun)
     except CatalogUnavailable as problem:

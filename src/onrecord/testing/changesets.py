@@ -15,7 +15,9 @@ import pytest
 from onrecord.catalog.records import record_id
 from onrecord.catalog.targets import Moved
 from onrecord.catalog.targets.amendments import AmendmentsTarget
+from onrecord.catalog.targets.unsourced import UnsourcedTarget
 from onrecord.errors import Conflict, Forbidden, HigherTier, Invalid, NotFound
+from onrecord.model.catalog import ENTITY_KINDS
 from onrecord.model.changesets import WITHOUT_CATALOG, Changeset, FieldChange, without_effect
 from onrecord.model.collections import ENTITIES
 from onrecord.model.edits import Edit
@@ -43,6 +45,9 @@ AMOUNT: Final = "The amount."
 NET: Final = "Net of refunds."
 ENTITY: Final = "shop.orders"
 COLUMN: Final = "shop.orders.amount"
+#: What no source tells of, and a part of it.
+NOWHERE: Final = "urn:li:dataset:(urn:li:dataPlatform:x,nowhere,PROD)"
+NOWHERE_AMOUNT: Final = f"urn:li:schemaField:({NOWHERE},amount)"
 
 
 def write_source(folder: Path, amount: str = AMOUNT, *, columns: str = "id amount") -> str:
@@ -86,6 +91,15 @@ def description(door: OnRecord) -> str | None:
     [column] = [each for each in shown(door)["columns"] if each["name"] == "amount"]
     text: str | None = column.get("description")
     return text
+
+
+def everywhere(door: OnRecord) -> dict[str, Any]:
+    """What the catalog tells of what there is: entities, what a search finds, and how many there are."""
+    return {
+        "entities": [door.entities(kind=kind).total for kind in ENTITY_KINDS],
+        "found": door.search("nowhere amount refunds", max_memories=0, max_example_queries=0).entities,
+        "counted": [each for each in door.status().tenants if each.collection == "entities"],
+    }
 
 
 def states(door: OnRecord) -> dict[str, list[str]]:
@@ -256,12 +270,11 @@ class ProposalConformance(_InAShop):
             assert sorted(hit.memory.id for hit in found.hits) == sorted(ids)
 
     def test_what_the_catalog_does_not_know_may_wait_for_it(self, shop: OnRecord) -> None:
-        nowhere = "urn:li:dataset:(urn:li:dataPlatform:x,nowhere,PROD)"
-        saved = shop.remember("Of nowhere.", edits=[described(entity=nowhere)], unknown="keep")
-        assert (saved.memory.edits or ())[0].entity == nowhere
+        saved = shop.remember("Of nowhere.", edits=[described(entity=NOWHERE)], unknown="keep")
+        assert (saved.memory.edits or ())[0].entity == NOWHERE
         assert any("nowhere" in warning for warning in saved.warnings)
         with pytest.raises(Invalid, match="nowhere"):
-            shop.remember("Of nowhere.", edits=[described(entity=nowhere)])
+            shop.remember("Of nowhere.", edits=[described(entity=NOWHERE)])
 
     def test_what_waits_is_for_its_owner_and_reviewers_alone(self, shop: OnRecord) -> None:
         bob, eve = shop.as_caller(person("bob")), shop.as_caller(person("eve"))
@@ -708,6 +721,146 @@ class ChangesetConformance(_InAShop):
         assert root.plan(ENTITY).memories == (id,)
         assert root.apply(ENTITY).changeset.entity == ENTITY
         assert description(root) == NET
+
+    def test_what_no_source_has_told_of_is_promoted_and_taken_back_without_a_trace(
+        self, root: OnRecord, tmp_path: Path
+    ) -> None:
+        edits = [described(entity=NOWHERE), {"entity": NOWHERE, "field": "tags", "key": "pii", "op": "add"}]
+        id = approved(root, *edits, described("In cents.", NOWHERE_AMOUNT), unknown="keep")
+        for strict in (root.plan, root.apply):
+            with pytest.raises(Invalid, match=r"nowhere.*unknown=keep"):
+                strict(NOWHERE)
+        before = everywhere(root)
+        planned = root.plan(NOWHERE, unknown="keep")
+        assert (planned.entity, planned.target, len(planned.changes)) == (NOWHERE, "unsourced", 3)
+        done = root.apply(NOWHERE, unknown="keep", mark=planned.mark).changeset
+        assert (done.entity, done.target, done.memories) == (NOWHERE, "unsourced", (id,))
+        told = root.inspect(NOWHERE).sections
+        assert (told["state"], told["description"], told["tags"]) == ("unsourced", NET, ["pii"])
+        assert {each["entity"] for each in told["promoted"]} == {NOWHERE, NOWHERE_AMOUNT}
+        # It is no table: nothing but what was promoted of it tells of it, and names are as free as before.
+        assert everywhere(root) == before
+        assert root.remember("Said of a thing.", entities=["never.heard.of"], dry_run=True).memory.entities
+        other = root.as_caller(replace(root.caller, tenant="beta"))
+        with pytest.raises(NotFound):
+            other.inspect(NOWHERE)
+        # A second changeset stands on the first, and goes before it.
+        later = approved(root, described("Gross.", NOWHERE), content="No: gross.", unknown="keep")
+        assert root.plan(NOWHERE).changes[0].before == NET
+        assert root.apply(NOWHERE).changeset.memories == (later,)
+        with pytest.raises(Conflict, match="Roll that back first"):
+            root.roll_back(done.id)
+        root.roll_back("2")
+        assert root.inspect(NOWHERE).sections["description"] == NET
+        assert [each.id for each in root.changesets(entity=NOWHERE).changesets] == ["2", "1"]
+        root.roll_back(done.id)
+        with pytest.raises(NotFound):
+            root.inspect(NOWHERE)
+        with pytest.raises(Conflict, match="already been rolled back"):
+            root.roll_back(done.id)
+        assert everywhere(root) == before
+        root.forget(id)
+        assert root.doctor().problems == ()
+
+    def test_when_a_source_brings_it_what_was_promoted_of_it_is_its_own(
+        self, root: OnRecord, tmp_path: Path
+    ) -> None:
+        approved(root, described("All of them.", "orders"), unknown="keep")
+        root.apply("orders", unknown="keep")
+        approved(root, described(), content="By its full name.", unknown="keep")
+        root.apply(ENTITY, unknown="keep")
+        approved(root, described("In cents."), content="No: in cents.", unknown="keep")
+        root.apply(ENTITY, unknown="keep")
+        root.ingest(write_source(tmp_path), dry_run=True)
+        assert {each.target for each in root.changesets().changesets} == {"unsourced"}
+        ingested = root.ingest(write_source(tmp_path))
+        assert (ingested.added.models, ingested.changed.models, ingested.gone_entities) == (1, 0, ())
+        assert (shown(root)["description"], description(root)) == ("All of them.", "In cents.")
+        listed = root.changesets(entity="orders").changesets
+        assert [(each.id, each.entity, each.target) for each in listed] == [
+            (id, ENTITY, "amendments") for id in ("3", "2", "1")
+        ]
+        # It lives on like any other: the next ingest keeps it, what it says is found, and the source shows through.
+        root.ingest(write_source(tmp_path, "Another text."))
+        assert description(root) == "In cents."
+        assert [each.id for each in root.search("cents").entities][:1] == [COLUMN]
+        with pytest.raises(Conflict, match="Changeset 3"):
+            root.roll_back("2")
+        assert root.roll_back("3").kept == ()
+        assert description(root) == NET
+        assert [root.roll_back(id).kept for id in ("2", "1")] == [(), ()]
+        assert (shown(root)["description"], description(root)) == ("Orders.", "Another text.")
+        assert shown(root)["promoted"] is None
+        assert root.plan(ENTITY).memories == ()
+        # What a source has told of and tells of no more is gone, and does not begin anew.
+        (tmp_path / "models" / "shop" / "orders.yaml").unlink()
+        root.ingest(str(tmp_path))
+        with pytest.raises(Invalid):
+            root.apply(ENTITY, edits=[described()], unknown="keep")
+
+    def test_an_ingest_in_the_middle_leaves_nothing_behind_and_loses_nothing(
+        self, root: OnRecord, tmp_path: Path
+    ) -> None:
+        def ingesting(method: str) -> None:
+            """A source is read in just before the target is asked this."""
+            patched, done = pytest.MonkeyPatch(), getattr(UnsourcedTarget, method)
+
+            def ingested(*given: Any) -> Any:
+                patched.undo()
+                root.ingest(write_source(tmp_path))
+                return done(*given)
+
+            patched.setattr(UnsourcedTarget, method, ingested)
+
+        first = root.apply(ENTITY, edits=[described()], unknown="keep").changeset.id
+        ingesting("covered_by")
+        # Its values have become the table's own by the time that they are put back.
+        assert root.roll_back(first).kept == ()
+        assert (description(root), shown(root)["promoted"]) == (AMOUNT, None)
+        other = root.as_caller(replace(root.caller, tenant="beta"))
+        other.remember("Here too.")
+        root = other
+        ingesting("write")
+        with pytest.raises(Conflict, match=r"a source tells of shop\.orders by now"):
+            root.apply(ENTITY, edits=[described()], unknown="keep")
+        assert (description(root), shown(root)["promoted"]) == (AMOUNT, None)
+        root.apply(ENTITY, edits=[described()], unknown="keep")
+        assert description(root) == NET
+
+    def test_what_no_source_has_told_of_is_settled_and_moves_like_everything_else(
+        self, root: OnRecord, store: Store, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for method, ends in (("write", "failed"), ("restore", "rolled_back")):
+            id = approved(root, described(entity=NOWHERE), content=f"To {method}.", unknown="keep")
+            with monkeypatch.context() as patched:
+                if method == "restore":
+                    begun = root.apply(NOWHERE, memories=[id], unknown="keep").changeset.id
+
+                def stop(*_: Any) -> None:
+                    raise Stopped
+
+                patched.setattr(UnsourcedTarget, method, stop)
+                with pytest.raises(Stopped):
+                    if method == "write":
+                        root.apply(NOWHERE, memories=[id], unknown="keep")
+                    else:
+                        root.roll_back(begun)
+            clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
+            [settled] = settle_all(store, clock.now)
+            assert root.changesets(settled).changesets[0].state == ends
+        with pytest.raises(NotFound):
+            root.inspect(NOWHERE)
+        root.apply(NOWHERE, edits=[described(entity=NOWHERE)], unknown="keep")
+        path, told = str(tmp_path / "out.jsonl"), root.inspect(NOWHERE).sections
+        everything = root.as_caller(administrator())
+        everything.export(path, all_tenants=True)
+        everything.erase_tenant(root.caller.tenant, confirm=root.caller.tenant)
+        everything.import_(path, keep_tenants=True)
+        assert root.inspect(NOWHERE).sections == told
+        agent = replace(root.caller, tenant="beta", actor="agent", operator=False)
+        root.as_caller(agent).import_(path)
+        with pytest.raises(NotFound):
+            root.as_caller(agent).inspect(NOWHERE)
 
     @pytest.mark.parametrize(("at", "before"), [(1, True), (1, False), (2, True), (2, False)])
     def test_what_a_process_left_half_applied_is_settled(

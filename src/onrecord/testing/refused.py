@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from onrecord.catalog.ingest import keep
+from onrecord.catalog.record_writing import keep
 from onrecord.catalog.records import record_of_datasource, records_of_model
 from onrecord.catalog.resolution import Unresolved
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError, SaveLimit

@@ -79,6 +79,17 @@ class SaidAlreadyConformance(Conformance):
         assert knowing.show("1").memory.status == "superseded"
         assert around(knowing, "2") == [("2", "supersedes", "1")]
 
+    def test_what_is_stale_is_superseded_too_and_what_was_superseded_never_again(
+        self, knowing: OnRecord, clock: Clock
+    ) -> None:
+        knowing.remember(_SAID)
+        knowing.revise("1", status="stale")
+        for content, superseded in ((_AGAIN, "1"), (f"{_SAID}.", "2")):
+            clock.tick()
+            saved = knowing.remember(content, alike="supersede", dedupe=False)
+            assert (saved.superseded, saved.similar) == ((superseded,), ())
+        assert browsed(knowing) == ["3"]
+
     @pytest.mark.parametrize(
         ("said", "content"),
         [

@@ -243,7 +243,7 @@ class WatchingConformance(Conformance):
         assert door.renames().renames == ()
         with pytest.raises(Invalid, match="not in the catalog"):
             door.accept_renames(entities=[COLUMN], to="shop.orders.nothing")
-        assert door.accept_renames(entities=[COLUMN], to="shop.orders.net").changed == 1
+        assert door.accept_renames(entities=["orders.amount"], to="orders.net").changed == 1
         assert door.show("a").memory.entities == ("shop.orders.net",)
 
     def test_a_rename_settles_nothing_else(self, watched: Shop) -> None:

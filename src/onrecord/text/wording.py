@@ -1,5 +1,5 @@
-"""DO two texts say the same in the same words? They may differ in how they are written, and in nothing that could be a
-fact.
+"""DO two texts say the same in the same words? They may differ in how they are written, and in articles that say nothing
+(`text/articles.py`), and in nothing that could be a fact.
 
 No list of opposites, units or names can be complete, and vectors of opposites are as near as those of paraphrases. So
 every word counts, and so do its place, the marks around it and the lines: "(a or b) and c" is not "a or (b and c)", "Anna, says
@@ -8,19 +8,18 @@ Ben, owns it" is not "Anna says Ben owns it", and a line that is set in may belo
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from itertools import starmap
+from typing import Final, NamedTuple
 
-#: A text may begin so without saying anything else.
+from onrecord.text.articles import ARTICLES, may_be_missing
+
+#: A text may begin or end so without saying anything else.
 _OPENING: Final = re.compile(
-    r"(?:please\s+)?(?:note|remember|important|fyi)\s*(?::|,|\bthat\b)\s*|please\s+", re.IGNORECASE
-)
-#: So may it with this article, unless that tells of how many: "the two" are all there are.
-_ARTICLE: Final = re.compile(
-    r"the\s+(?!\d|(?:few|less|least|little|majority|many|more|most|number|one|only|others?|same|two|three|four|five|six|seven"
-    r"|eight|nine|ten|dozen)\b)",
+    r"(?:please\s+)?(?:note|remember|reminder|important|fyi)\s*(?::|,|\bthat\b)\s*|(?:also|by the way|btw),\s+|please\s+",
     re.IGNORECASE,
 )
+_CLOSING: Final = re.compile(r"(?:,\s+(?:by the way|btw|fyi)|\s+\((?:by the way|btw|fyi)\))$", re.IGNORECASE)
 _SAME_MARK: Final = str.maketrans(
     {
         "’": "'",
@@ -38,8 +37,10 @@ _SAME_MARK: Final = str.maketrans(
     }
 )
 # A question mark stays: a question says nothing.
-# After a number it says something: 4! is 24.
-_AT_THE_END: Final = re.compile(r"(?:[\s.…。！]|(?<!\d)!)+$")
+# After a number it says something, unless that is a time of day: 4! is 24.
+_AT_THE_END: Final = re.compile(r"(?:[\s.…。！]|(?<!\d)!|(?<=\d:\d\d)!)+$")
+#: A text may stand in quotes as a whole.
+_QUOTED_WHOLE: Final = re.compile(r'"([^"]+)"')
 _QUOTED: Final = re.compile(r"(?<!\w)'([^'\n]*)'(?!\w)")
 _ENDS_A_SENTENCE: Final = re.compile(r"[.;:!?。；：！？]$")
 #: What stands around the letters of a word.
@@ -51,33 +52,79 @@ _WITH_IS: Final = frozenset({"it's", "that's", "there's", "he's", "she's", "what
 _EMPHASIS: Final = frozenset({"always", "all", "do", "must", "never", "no", "not", "only"})
 
 
+class _Word(NamedTuple):
+    """A word as it is compared, with its marks."""
+
+    text: str
+    may_be_missing: bool = False
+
+
 def is_same_wording(one: str, other: str) -> bool:
     """Whether two texts differ in nothing but how they are written."""
-    return list(_lines(one)) == list(_lines(other))
+    left, right = list(_lines(one)), list(_lines(other))
+    return _is_with_articles(left, right) or _is_with_articles(right, left)
 
 
-def _lines(text: str) -> Iterator[list[str]]:
+def _is_with_articles(full: list[list[_Word]], short: list[list[_Word]]) -> bool:
+    """Whether the words are the same in the same order, but for articles that the second text lacks.
+
+    Not for some that the first lacks too: then one may have moved.
+    """
+    return len(full) == len(short) and all(starmap(_lacks_articles, zip(full, short, strict=True)))
+
+
+def _lacks_articles(full: Sequence[_Word], short: Sequence[_Word]) -> bool:
+    at = 0
+    for word in full:
+        there = short[at].text if at < len(short) else None
+        if word.text == there:
+            at += 1
+        elif not word.may_be_missing or there in ARTICLES:
+            # "The owner" is not "an owner".
+            return False
+    return at == len(short)
+
+
+def _lines(text: str) -> Iterator[list[_Word]]:
     """The words of each line, and how far it is set in."""
-    plain = unicodedata.normalize("NFC", text).translate(_SAME_MARK).replace("`", "").strip()
-    plain = plain[opening.end() :] if (opening := _OPENING.match(plain)) else plain
-    plain = plain[article.end() :] if (article := _ARTICLE.match(plain)) else plain
-    plain = _QUOTED.sub(r'"\1"', _AT_THE_END.sub("", plain))
+    plain = _bare(unicodedata.normalize("NFC", text).translate(_SAME_MARK).replace("`", ""))
     before = "."
     for line in plain.splitlines():
-        told = [line[: len(line) - len(line.lstrip())]]
-        for word in line.split():
-            told += _spelled_out(word, before)
-            before = word
+        told = [_Word(line[: len(line) - len(line.lstrip())])]
+        words = line.split()
+        for at, word in enumerate(words):
+            begins = bool(_ENDS_A_SENTENCE.search(before))
+            spelled = ["and"] if _is_and(words, at) else _spelled_out(word, begins=begins)
+            is_article = len(spelled) == 1 and may_be_missing(
+                [*words[:at], *spelled, *words[at + 1 :]], at, begins=begins
+            )
+            told += (_Word(each, is_article) for each in spelled)
+            # A capital after an article that begins a sentence may have begun it.
+            before = before if begins and is_article else word
         yield told
 
 
-def _spelled_out(word: str, before: str) -> list[str]:
+def _bare(text: str) -> str:
+    """The text without what may stand at either end of it."""
+    plain = text.strip()
+    plain = whole[1] if (whole := _QUOTED_WHOLE.fullmatch(_AT_THE_END.sub("", plain))) else plain
+    plain = plain[opening.end() :] if (opening := _OPENING.match(plain)) else plain
+    plain = _AT_THE_END.sub("", _CLOSING.sub("", _AT_THE_END.sub("", plain)))
+    return _QUOTED.sub(r'"\1"', plain)
+
+
+def _is_and(words: Sequence[str], at: int) -> bool:
+    """Whether a sign stands for the word: between words, not between what may be code."""
+    beside = (words[at - 1], words[at + 1]) if 0 < at < len(words) - 1 else ()
+    return words[at] == "&" and bool(beside) and all(len(each) > 1 and each.isalpha() for each in beside)
+
+
+def _spelled_out(word: str, *, begins: bool) -> list[str]:
     """A word as it is compared, with its marks. A capital counts unless a sentence begins with it: Turkey is not turkey."""
     found = _AROUND.match(word)
     assert found is not None
     opened, core, closed = found.groups()
     lower = core.lower()
-    begins = bool(_ENDS_A_SENTENCE.search(before))
     is_usual = core == lower or (begins and core[1:] == lower[1:]) or lower in _EMPHASIS
     if not is_usual or not lower.replace("'", "").replace("-", "").isalpha():
         return [word]

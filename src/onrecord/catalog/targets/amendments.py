@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.amendments import Amendment, amendments_of, in_order, said_anew, source_value
 from onrecord.catalog.editing import root_of
-from onrecord.catalog.ingest import rewritten
+from onrecord.catalog.record_writing import rewritten
 from onrecord.catalog.records import (
     HIDDEN,
     Record,
@@ -115,6 +115,20 @@ class AmendmentsTarget:
             if back:
                 self._put(catalog, root, _befores(writing, back), "roll_back")
         return kept
+
+    def adopt(self, writing: Writing, entity: str, amendments: Mapping[Cell, Amendment]) -> None:
+        """Take over what was promoted of an entity before a source told of it, where nothing later stands."""
+        catalog = writing.writing_of(ENTITIES)
+        root = _root(catalog, entity)
+        assert root is not None
+        stood = root.promoted
+        anew: dict[Cell, Amendment | None] = {
+            cell: each
+            for cell, each in amendments.items()
+            if cell not in stood or int(stood[cell].changeset) < int(each.changeset)
+        }
+        if anew:
+            self._put(catalog, root, anew, "ingest")
 
     def _put(self, catalog: Writing, root: "_Root", anew: Mapping[Cell, Amendment | None], name: str) -> None:
         """Write the amendments of some places, or none, and tell them in the records of these entities and of the root."""

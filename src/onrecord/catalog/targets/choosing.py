@@ -1,13 +1,17 @@
-"""WHICH target takes a change? DataHub, if it is set and knows the entity; else the catalog of the store itself."""
+"""WHICH target takes a change? DataHub, if it is set and knows the entity; else the catalog of the store itself; and changesets
+alone hold what is promoted of something that no source has told of.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from onrecord.catalog.datahub import NAME as DATAHUB
-from onrecord.catalog.datahub.urns import urn_of
+from onrecord.catalog.datahub.urns import DATASET, urn_of
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.catalog.targets import Target
 from onrecord.catalog.targets.amendments import AmendmentsTarget
+from onrecord.catalog.targets.unsourced import NAME as UNSOURCED
+from onrecord.catalog.targets.unsourced import UnsourcedTarget, is_unsourced
 from onrecord.errors import CatalogUnavailable
 from onrecord.model.caller import Caller
 from onrecord.model.service_address import ServiceAddress
@@ -27,11 +31,15 @@ class Targets:
     def of(self, root: str, lookup: StoredCatalog) -> Target:
         """Where what is approved of an entity goes: what has a URN of a dataset belongs to DataHub."""
         datasource, _, name = root.partition(".")
-        has_urn = bool(name) and urn_of(lookup.model(datasource, name)) is not None
-        return self.named(DATAHUB if has_urn and self.datahub is not None else AmendmentsTarget.name)
+        has_urn = root.startswith(DATASET) or (name and urn_of(lookup.model(datasource, name)) is not None)
+        if has_urn and self.datahub is not None:
+            return self.named(DATAHUB)
+        return self.named(UNSOURCED if is_unsourced(root, lookup) else AmendmentsTarget.name)
 
     def named(self, name: str) -> Target:
         """The target that a changeset was written to, which alone can take it back."""
+        if name == UNSOURCED:
+            return UnsourcedTarget(self.store, self.caller, self.now)
         if name != DATAHUB:
             return AmendmentsTarget(self.store, self.caller, self.now, embeds=self.embeds)
         if self.datahub is None:

@@ -25,7 +25,7 @@ from onrecord.catalog.datahub.standing import (
     place_in,
     standing,
 )
-from onrecord.catalog.datahub.urns import urn_of
+from onrecord.catalog.datahub.urns import DATASET, urn_of
 from onrecord.catalog.datahub.writing import ITEMS, Put, new_item, prepare, put
 from onrecord.catalog.editing import root_of
 from onrecord.catalog.stored import StoredCatalog
@@ -33,6 +33,7 @@ from onrecord.catalog.targets import Moved, Standing
 from onrecord.catalog.targets.retelling import retell
 from onrecord.errors import CatalogUnavailable
 from onrecord.model.caller import Caller
+from onrecord.model.catalog import Model, field_of
 from onrecord.model.changesets import Changeset, FieldChange
 from onrecord.model.edits import Cell
 from onrecord.model.limits import BROWSE_LIMIT, TENANT_PERMISSIONS
@@ -67,32 +68,25 @@ class DatahubTarget:
         return self._begun + timedelta(seconds=time.monotonic() - self._started)
 
     def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
-        wanted = list(self._placed(list(cells)))
-        if not wanted:
+        wanted = list(cells)
+        roots = {root_of(cell.entity) for cell in wanted}
+        models = self._known([root for root in roots if "." in root and not root.startswith(DATASET)])
+        # What was not read in is named by its URN.
+        datasets = [root for root in sorted(roots) if root.startswith(DATASET)]
+        if not models and not datasets:
             return {}
         with DatahubClient(self._address) as client:
-            return standing(client, wanted)
+            if datasets:
+                told = (model_from(each, {}) for each in DatasetReader(client).read(datasets))
+                models |= {model.aliases[0]: model for model in told}
+            return standing(client, list(_placed(wanted, models)))
 
-    def _placed(self, cells: Sequence[Cell]) -> Iterator[Wanted]:
-        """The cells of datasets and of their columns, with their places; others are unknown there."""
+    def _known(self, roots: Sequence[str]) -> dict[str, Model]:
+        """The models of the catalog here that DataHub has too."""
         with self._store.reading(self._caller, self._now) as reading:
             lookup = StoredCatalog(reading)
-            models = {
-                root: lookup.model(*root.split(".", 1))
-                for root in {root_of(cell.entity) for cell in cells}
-                if "." in root
-            }
-        for cell in cells:
-            root = root_of(cell.entity)
-            model = models.get(root)
-            if model is None or (dataset := urn_of(model)) is None:
-                continue
-            if cell.entity == root:
-                yield Wanted(cell, Place(dataset))
-            elif (
-                part := model.part(cell.entity.removeprefix(f"{root}."))
-            ) is not None and part.kind == "column":
-                yield Wanted(cell, Place(dataset, part.details.get("field_path", part.name)))
+            found = {root: lookup.model(*root.split(".", 1)) for root in roots}
+        return {root: model for root, model in found.items() if model is not None and urn_of(model)}
 
     def obstacle(self, change: FieldChange) -> str | None:
         under, cell = change.under or {}, change.edit.cell
@@ -211,6 +205,22 @@ class DatahubTarget:
                     kept |= _put_back(client, group)
                 self._retell(client, ours)
         return kept
+
+
+def _placed(cells: Sequence[Cell], models: Mapping[str, Model]) -> Iterator[Wanted]:
+    """The cells of datasets and of their columns, with their places; others are unknown there."""
+    for cell in cells:
+        root = root_of(cell.entity)
+        model = models.get(root)
+        if model is None or (dataset := urn_of(model)) is None:
+            continue
+        if cell.entity == root:
+            yield Wanted(cell, Place(dataset))
+            continue
+        field = field_of(cell.entity)
+        part = model.part(field.name if field else cell.entity.removeprefix(f"{root}."))
+        if part is not None and part.kind == "column":
+            yield Wanted(cell, Place(dataset, part.details.get("field_path", part.name)))
 
 
 def _groups(changes: Sequence[FieldChange]) -> Iterator[list[FieldChange]]:

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from onrecord.catalog.amendments import amendments_of
-from onrecord.catalog.ingest import rewritten
+from onrecord.catalog.record_writing import rewritten
 from onrecord.catalog.records import RECORD_VERSION, model_of, record_id, records_of_model, samples_of
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.model.caller import Caller

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from onrecord.errors import Fault
-from onrecord.model.catalog import FieldUrn
+from onrecord.model.catalog import FieldUrn, field_of
 from onrecord.model.changesets import FieldChange
 from onrecord.model.edits import Edit
 from onrecord.model.limits import NAME_CHARACTERS
@@ -182,4 +182,6 @@ def place_of(change: FieldChange | Any, root: str) -> str:
     """Where a change is, in a few words: `description`, `column:amount tags finance`."""
     edit: Edit = change.edit
     column = edit.entity.removeprefix(f"{root}.") if edit.entity.startswith(f"{root}.") else ""
+    if (field := field_of(edit.entity)) is not None and field.model == root:
+        column = field.name
     return " ".join(filter(None, (column and COLUMN + column, edit.field, edit.key)))

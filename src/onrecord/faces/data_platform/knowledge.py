@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from onrecord.catalog.resolution import Unresolved
+from onrecord.catalog.targets.unsourced import NAME as UNSOURCED
 from onrecord.errors import Conflict, Invalid, NotFound, VersionConflict
 from onrecord.faces.data_platform.actions import TYPES, check_actions, edits_of, place_of, type_of
 from onrecord.faces.data_platform.changesets import changeset_named, is_of, summary_of
@@ -199,7 +200,7 @@ def _current_values(door: OnRecord, urn: str, ids: Sequence[str]) -> dict[tuple[
     if not ids:
         return {}
     try:
-        planned = door.plan(urn, memories=ids[:MOST_INSIGHTS])
+        planned = door.plan(urn, memories=ids[:MOST_INSIGHTS], unknown="keep")
     except (Invalid, NotFound):
         return {}
     return {(type_of(each.edit), each.edit.key): each.before for each in planned.changes}
@@ -237,7 +238,8 @@ def move(door: OnRecord, id: str, to: str, notes: str | None) -> None:
     """Approve or reject one insight; Conflict if its state does not allow that."""
     memory, background = shown_insight(door, id)
     status = insight_status_of(memory, background)
-    if to not in _MOVES.get(str(status), ()):
+    # What is in that state already may be so by this very request, sent again under its key: the operation knows.
+    if status != to and to not in _MOVES.get(str(status), ()):
         raise transition(status, to)
     reason = notes or None
     try:
@@ -285,7 +287,9 @@ def apply(
     urn = str(entity_urn)
     edits = [edit for change in changes for edit in edits_of(change, "change_type", urn)]
     try:
-        done = door.apply(urn, memories=ids, edits=edits, reason=review_notes or None).changeset
+        done = door.apply(
+            urn, memories=ids, edits=edits, reason=review_notes or None, unknown="keep"
+        ).changeset
     except Unresolved as unknown:
         told = f"{unknown.reason} Read it in first (onrecord ingest), then apply; insights stay approved."
         raise Refused("entity_urn", told) from None
@@ -294,9 +298,16 @@ def apply(
         "entity_urn": urn,
         "changes_applied": len(changes),
         "insights_marked_applied": len(done.memories),
-        "message": f"Changes applied. Roll them back with changeset {done.id}.",
+        "message": f"Changes applied. Roll them back with changeset {done.id}.{_told_of(done)}",
         "resulting_state": current_metadata(door, urn),
     }
+
+
+def _told_of(done: Changeset) -> str:
+    """That the URN may be misspelt: nothing was read in that has it."""
+    if done.target != UNSOURCED:
+        return ""
+    return " No source has told of it yet: see that the URN is right. What was applied becomes its own once one does."
 
 
 def _one(door: OnRecord, id: str) -> tuple[Memory, Background]:

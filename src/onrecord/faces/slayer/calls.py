@@ -16,10 +16,11 @@ from onrecord.app import connect
 from onrecord.catalog.extraction import entities_of_query
 from onrecord.catalog.inspection import INSPECTION_TOKENS, as_markdown
 from onrecord.catalog.lookup import INGEST_FIRST, NoCatalog
-from onrecord.catalog.operations import Entity
+from onrecord.catalog.operations import Entity, Inspected
 from onrecord.catalog.queries import ModelQuery, read_query, to_json
 from onrecord.catalog.rendering import description_in, in_words
 from onrecord.catalog.resolution import Unresolved, missing_datasource, resolve_all
+from onrecord.catalog.targets.unsourced import NAME as UNSOURCED
 from onrecord.doors import Door
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.slayer.errors import BadValueError, in_their_words
@@ -403,7 +404,8 @@ def inspect_model(
 ) -> str | dict[str, Any]:
     checked_field("format", FORMAT, format)
     is_bare = sections is not None and not sections
-    found = door.inspect(
+    found = _inspected(
+        door,
         model_name,
         num_rows=_within(num_rows, _MOST_ROWS),
         show_sql=show_sql,
@@ -512,13 +514,21 @@ def delete_datasource(door: Door, name: str) -> dict[str, Any]:
     return {"deleted": dropped.entity, "stripped_memories": dropped.stripped}
 
 
+def _inspected(door: Door, model_name: str, **shown: Any) -> Inspected:
+    """A model; one that no source has told of is none, whatever people promoted of it."""
+    found = door.inspect(model_name, **shown)
+    if found.sections["state"] == UNSOURCED:
+        raise NotFound(f"Model {model_name!r} not found: no source has told of it.")
+    return found
+
+
 @in_their_words
 def edit_model(
     door: Door, model_name: str, remove: Mapping[str, Sequence[str]], data_source: str | None = None
 ) -> dict[str, Any]:
     """Remove columns, measures or aggregations from a model, as in `{"columns": ["amount"]}`: all of them, or none."""
     by_kind = checked_field("remove", REMOVE, remove)
-    model = door.inspect(model_name, data_source=data_source, sections=[_SHORT_SECTION]).model
+    model = _inspected(door, model_name, data_source=data_source, sections=[_SHORT_SECTION]).model
     kinds = {each.canonical: each.kind for each in door.entities(model, limit=_MOST_LISTED).entities}
     faults = [
         Fault(f"remove.{listed}", f"{name!r} is a {kind} of {model}, not among its {listed}")

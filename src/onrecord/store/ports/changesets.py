@@ -26,6 +26,9 @@ class Changesets(Protocol):
     def of_entity(self, entity: str) -> Sequence[Changeset]:
         """Every changeset of an entity and its parts, the oldest first."""
 
+    def applied_under(self, target: str, prefix: str) -> Sequence[Changeset]:
+        """The applied ones of a target, and those of entities whose names begin so; the oldest first."""
+
     def unsettled(self, before: datetime | None = None) -> Sequence[Changeset]:
         """Those that are being applied, taken back or rolled back, or that were left so before a time; the oldest first."""
 

@@ -164,8 +164,8 @@ class Reading(Protocol):
         """
 
     def references(self, root: str) -> list[str]:
-        """The references of memories, global ones too, to this entity or to what lies under it; for `memory:`, to any
-        memory.
+        """The references of memories, global ones too, to this entity or to what lies under it, such as the fields of a
+        dataset by their URNs; for `memory:`, to any memory.
         """
 
     def unasked(self, *, most: int) -> list[Memory]:

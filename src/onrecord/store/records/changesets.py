@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 
 from onrecord.model.changesets import UNSETTLED, Changeset, FieldChange
 from onrecord.model.wire import from_json, to_json
@@ -49,6 +49,10 @@ class ChangesetRows(WorkspaceRows):
 
     def of_entity(self, entity: str) -> list[Changeset]:
         return self._where(changesets.c.entity == entity)
+
+    def applied_under(self, target: str, prefix: str) -> list[Changeset]:
+        named = or_(changesets.c.target == target, changesets.c.entity.startswith(prefix, autoescape=True))
+        return self._where(and_(changesets.c.state == "applied", named))
 
     def _where(self, wanted: ColumnElement[bool]) -> list[Changeset]:
         found = select(changesets).where(changesets.c.tenant == self._tenant, wanted)

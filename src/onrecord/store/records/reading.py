@@ -20,6 +20,7 @@ from sqlalchemy import (
 
 from onrecord.model import ids
 from onrecord.model.caller import Caller
+from onrecord.model.catalog import FIELD_URN, URN_PREFIX
 from onrecord.model.collections import MEMORIES, Collection, Home
 from onrecord.model.findings import Compared, Group
 from onrecord.model.limits import GLOBAL_TENANT, Status
@@ -229,13 +230,16 @@ class SqlReading:
         return [read_memory(row, view.home.tenant) for row in found] if view else []
 
     def references(self, root: str) -> list[str]:
+        # What lies under a thing that is known by its URN has a URN of its own, which begins otherwise.
+        fields = (f"{FIELD_URN}{root},",) if root.startswith(URN_PREFIX) else ()
         found = {
             facet
             for view in self._views
-            for facet in view.run(_references(view.visibility), root=root).scalars()
+            for beginning in (root, *fields)
+            for facet in view.run(_references(view.visibility), root=beginning).scalars()
         }
         # SQLite ignores case when it compares prefixes.
-        above = root if root.endswith(":") else root + "."
+        above = (root if root.endswith(":") else root + ".", *fields)
         told = (facet.removeprefix(reference_facet("")) for facet in found)
         return sorted(each for each in told if each == root or each.startswith(above))
 

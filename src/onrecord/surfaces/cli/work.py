@@ -71,6 +71,7 @@ def _run(context: click.Context, once: bool, within: int | None, gently: bool, *
             signal.signal(number, end)
         worker = door.worker
         if once:
+            at_end.callback(stop.set)
             threading.Thread(target=_watch, args=(worker, stop), daemon=True).start()
             worker.run(stop, _tell, gently=gently, once=True)
             return

@@ -1,0 +1,264 @@
+"""HOW is a value promoted of something that no source has told of yet? In its changesets alone, until a source brings it.
+
+What nobody has read in is nothing in the catalog: it has no record, so no search, list or count can take it for a table.
+What people promoted of it is what the changesets that name it have written and not taken back. When an ingest brings the
+thing itself, they are renamed as the catalog calls it, and their values become amendments of its record.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from onrecord.catalog.amendments import Amendment, amendments_of, in_order, shown_amendment
+from onrecord.catalog.editing import root_of
+from onrecord.catalog.resolution import Ambiguous, Unresolved, resolve
+from onrecord.catalog.stored import StoredCatalog
+from onrecord.catalog.targets import Moved, Standing
+from onrecord.catalog.targets.amendments import NAME as AMENDMENTS
+from onrecord.catalog.targets.amendments import AmendmentsTarget
+from onrecord.model.caller import Caller
+from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX, field_of
+from onrecord.model.changesets import UNSETTLED, Changeset, FieldChange
+from onrecord.model.edits import Cell, same_value
+from onrecord.model.limits import TENANT_PERMISSIONS, Unknown
+from onrecord.model.wire import to_json
+from onrecord.store.ports.records import Reading, Writing
+from onrecord.store.ports.store import Store
+
+#: The name of this target, and the state of what it holds values of.
+NAME: Final = "unsourced"
+_HINT: Final = (
+    "Read it in first (`onrecord ingest`), or say unknown=keep to promote values before a source tells of it."
+)
+_NO_NAME: Final = (MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX)
+
+
+def root_meant(entity: str, reading: Reading, lookup: StoredCatalog, unknown: Unknown) -> str:
+    """The model or datasource that edits of an entity are about. Unresolved if the catalog does not know it, unless it is
+    to be kept as given, or values of it were promoted so before.
+    """
+    try:
+        return root_of(resolve(entity, lookup).canonical)
+    except Ambiguous:
+        raise
+    except Unresolved as problem:
+        root = root_of(entity)
+        if lookup.was_told_of(root) or root.startswith(_NO_NAME):
+            raise
+        if unknown == "keep" or promoted_of(root, reading):
+            return root
+        raise Unresolved(entity, f"{problem.reason} {_HINT}", field="entity") from None
+
+
+def is_unsourced(root: str, lookup: StoredCatalog) -> bool:
+    """Whether an entity has a name by which a source may bring it one day, and none has yet."""
+    return not root.startswith(_NO_NAME) and not lookup.was_told_of(root)
+
+
+def _is_told_of(name: str, lookup: StoredCatalog) -> bool:
+    try:
+        return bool(resolve(name, lookup).canonical)
+    except Unresolved:
+        return lookup.was_told_of(name)
+
+
+def promoted_of(root: str, reading: Reading, without: str = "") -> dict[Cell, Amendment]:
+    """What people promoted of something that no source has told of, by place; without what one changeset wrote."""
+    return _promoted(each for each in reading.changesets.of_entity(root) if each.id != without)
+
+
+def _promoted(changesets: Iterable[Changeset]) -> dict[Cell, Amendment]:
+    """What changesets, the oldest first, have written and not taken back."""
+    told: dict[Cell, Amendment] = {}
+    for changeset in changesets:
+        if changeset.target == NAME and changeset.state in ("applied", *UNSETTLED):
+            told |= {
+                each.edit.cell: _amendment(changeset, each) for each in changeset.changes if each.written
+            }
+    return told
+
+
+def _amendment(changeset: Changeset, change: FieldChange) -> Amendment:
+    return Amendment(
+        **change.edit.cell._asdict(),
+        value=change.after,
+        changeset=changeset.id,
+        approved_by=change.approved_by,
+        at=changeset.at,
+    )
+
+
+class UnsourcedTarget:
+    """Promoted values of what no source has told of. A changeset notes which of its own it has written, all together."""
+
+    name = NAME
+
+    def __init__(self, store: Store, caller: Caller, now: datetime) -> None:
+        self._store = store
+        self._caller = replace(caller, permissions=frozenset(TENANT_PERMISSIONS))
+        self._now = now
+
+    def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
+        wanted = list(cells)
+        with self._store.reading(self._caller, self._now) as reading:
+            held = {root: promoted_of(root, reading) for root in {root_of(cell.entity) for cell in wanted}}
+        return {cell: _standing(held[root_of(cell.entity)], cell) for cell in wanted}
+
+    def obstacle(self, change: FieldChange) -> str | None:
+        return None
+
+    def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
+        with self._store.writing(self._caller, self._now) as writing:
+            held = writing.changesets.one(changeset.id)
+            if held is None or held.state != "applying":
+                raise Moved(f"changeset {changeset.id} was settled meanwhile")
+            if _is_told_of(changeset.entity, StoredCatalog(writing)):
+                raise Moved(f"a source tells of {changeset.entity} by now")
+            now = promoted_of(changeset.entity, writing, without=changeset.id)
+            if moved := [told for each in changes if (told := _moved(now, each)) is not None]:
+                raise Moved("; ".join(moved))
+            self._mark(writing, held, changes, written=True)
+        return {}
+
+    def _mark(
+        self, writing: Writing, held: Changeset, changes: Sequence[FieldChange], *, written: bool
+    ) -> None:
+        cells = {each.edit.cell for each in changes}
+        marked = (
+            replace(each, written=written) if each.edit.cell in cells else each for each in held.changes
+        )
+        updated_at = max(self._now, held.updated_at)
+        writing.changesets.replace(replace(held, changes=tuple(marked), updated_at=updated_at))
+
+    def written(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[Cell]:
+        cells = {each.edit.cell for each in changes}
+        with self._store.reading(self._caller, self._now) as reading:
+            held = reading.changesets.one(changeset.id)
+        if held is None or held.state != changeset.state:
+            return frozenset()
+        return {each.edit.cell for each in held.changes if each.written} & cells
+
+    def covered_by(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[str]:
+        with self._store.reading(self._caller, self._now) as reading:
+            now = promoted_of(changeset.entity, reading)
+        stand = filter(None, (now.get(each.edit.cell) for each in changes))
+        return {each.changeset for each in stand if int(each.changeset) > int(changeset.id)}
+
+    def restore(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
+        with self._store.writing(self._caller, self._now) as writing:
+            held = writing.changesets.one(changeset.id)
+            if held is not None and held.state in ("taking_back", "rolling_back"):
+                self._mark(writing, held, changes, written=False)
+        return {}
+
+
+def _standing(promoted: Mapping[Cell, Amendment], cell: Cell) -> Standing:
+    held = promoted.get(cell)
+    return Standing(None) if held is None else Standing(held.value, to_json(held))
+
+
+def _moved(now: Mapping[Cell, Amendment], change: FieldChange) -> str | None:
+    cell = change.edit.cell
+    stands = _standing(now, cell)
+    if same_value((stands.value, stands.under), (change.before, change.under)):
+        return None
+    by = f" by changeset {now[cell].changeset}" if cell in now else ""
+    return f"{' '.join(filter(None, cell))} was changed since{by}"
+
+
+def shown_unsourced(name: str, reading: Reading) -> dict[str, Any] | None:
+    """What people promoted of something that no source has told of, as an inspection shows it; None if nothing."""
+    promoted = in_order(promoted_of(name, reading).values())
+    if not promoted:
+        return None
+    own = [each for each in promoted if each.entity == name and each.value is not None]
+    described = [each.value for each in own if each.field == "description"]
+    tags = [each.key for each in own if each.field == "tags"]
+    told = {"description": described[0] if described else None, "tags": tags}
+    return {
+        "canonical": name,
+        "state": NAME,
+        **{field: value for field, value in told.items() if value},
+        "promoted": list(map(shown_amendment, promoted)),
+        "notes": [f"No source has told of {name} yet; this is what people promoted of it."],
+    }
+
+
+def move_to_sources(store: Store, caller: Caller, now: datetime, *, embeds: bool) -> None:
+    """Give what was promoted of things that a source has brought since to their records; and call these things in their
+    changesets as the catalog does, so that they are listed and rolled back like any other.
+    """
+    caller = replace(caller, permissions=frozenset(TENANT_PERMISSIONS))
+    with store.reading(caller, now) as reading:
+        if not _brought(reading):
+            return
+    target = AmendmentsTarget(store, caller, now, embeds=embeds)
+    with store.writing(caller, now) as writing:
+        for root, changesets in _brought(writing).items():
+            _move(writing, target, root, changesets)
+
+
+def _brought(reading: Reading) -> dict[str, list[Changeset]]:
+    """The applied changesets of things that have a name as given, and now a record, by the name of that record."""
+    lookup = StoredCatalog(reading)
+    found: dict[str, list[Changeset]] = {}
+    for changeset in reading.changesets.applied_under(NAME, URN_PREFIX):
+        try:
+            root = root_of(resolve(changeset.entity, lookup).canonical)
+        except Unresolved:
+            continue
+        if lookup.is_editable(root):
+            found.setdefault(root, []).append(changeset)
+    return found
+
+
+def _move(writing: Writing, target: AmendmentsTarget, root: str, changesets: Sequence[Changeset]) -> None:
+    lookup = StoredCatalog(writing)
+    record = lookup.record(root)
+    stood = {} if record is None else {each.cell: each for each in amendments_of(record)}
+    anew = []
+    for changeset in changesets:
+        moved = _renamed(changeset, root, lookup)
+        moved = replace(moved, changes=tuple(_over(each, moved.id, stood) for each in moved.changes))
+        stood |= _promoted([moved])
+        anew.append(moved)
+    target.adopt(writing, root, _promoted(anew))
+    for each in anew:
+        writing.changesets.replace(replace(each, target=AMENDMENTS) if each.target == NAME else each)
+
+
+def _over(change: FieldChange, id: str, stood: Mapping[Cell, Amendment]) -> FieldChange:
+    """A change that knows what was promoted before by another name of the thing, and comes back when it is taken back."""
+    before = stood.get(change.edit.cell)
+    if change.under is not None or before is None or int(before.changeset) > int(id):
+        return change
+    return replace(change, under=to_json(before))
+
+
+def _renamed(changeset: Changeset, root: str, lookup: StoredCatalog) -> Changeset:
+    names = {each.edit.entity: each.edit.entity for each in changeset.changes}
+    names |= {name: _name_in(root, name, changeset.entity, lookup) for name in names}
+    changes = tuple(
+        replace(
+            each,
+            edit=replace(each.edit, entity=names[each.edit.entity]),
+            under=None if each.under is None else {**each.under, **dict(_called(each.under, names))},
+        )
+        for each in changeset.changes
+    )
+    return replace(changeset, entity=root, changes=changes)
+
+
+def _called(under: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if "entity" in under:
+        yield "entity", names.get(str(under["entity"]), str(under["entity"]))
+
+
+def _name_in(root: str, name: str, given: str, lookup: StoredCatalog) -> str:
+    """What the catalog calls a thing or a part of it; a part that the source does not have may come later."""
+    try:
+        return resolve(name, lookup).canonical
+    except Unresolved:
+        field = field_of(name)
+        return f"{root}.{field.name if field else name.removeprefix(f'{given}.')}"
