@@ -819,7 +819,7 @@ class Door:
         *,
         all_tenants: bool = ...,
     ) -> StoreStatus:
-        """Show the state of the store: where it is, how many memories have vectors, when the watcher last looked, which jobs"""
+        """Show the state of the store: where it is, which vectors it has, when it was last watched, and failed jobs."""
         ...
     def reassign(
         self,
@@ -1604,7 +1604,7 @@ class AsyncDoor:
         *,
         all_tenants: bool = ...,
     ) -> StoreStatus:
-        """Show the state of the store: where it is, how many memories have vectors, when the watcher last looked, which jobs"""
+        """Show the state of the store: where it is, which vectors it has, when it was last watched, and failed jobs."""
         ...
     async def reassign(
         self,

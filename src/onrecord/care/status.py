@@ -37,9 +37,7 @@ _CURES: Final = {EMBED: _EMBEDDER, RECONCILE: _EMBEDDER, WATCH: _SOURCES}
 
 @dataclass(frozen=True, slots=True)
 class ShowStatus(Request):
-    """Show the state of the store: where it is, how many memories have vectors, when the watcher last looked, which jobs
-    wait and which failed.
-    """
+    """Show the state of the store: where it is, which vectors it has, when it was last watched, and failed jobs."""
 
     all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
 

@@ -175,7 +175,7 @@ def refuse_elsewhere(call: Call, path: str) -> None:
     if call.policy.sources is not None and path not in call.policy.sources:
         raise Forbidden(
             "Only the sources that this server was set up with (ONRECORD_SOURCES) can be read from here. Others are read at "
-            "the machine, by `onrecord ingest`."
+            "the machine, by `onrecord ingest` or `onrecord impact`; to `impact`, the SQL of a migration can be sent as `sql`."
         )
 
 

@@ -12,7 +12,7 @@ from onrecord.surfaces.cli.sections import AGENTS, CARE, VOCABULARIES, Sectioned
 
 _EPILOG: Final = """\
 Exit codes: 0 done, 1 the doctor found problems, 2 the request is wrong, 3 not found, 4 not allowed,
-5 something stands in the way, 6 the store cannot be used.
+5 something stands in the way, 6 the store cannot be used, 7 `impact` found what would go stale.
 """
 #: The module and the section of those about the program itself; each is made by `NAME_command` there.
 _OWN: Final = {
