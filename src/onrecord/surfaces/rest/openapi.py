@@ -166,8 +166,8 @@ def _header(name: str, help: str) -> Schema:
     patterns = {
         idempotency.HEADER: "^[!-~]([ -~]{0,198}[!-~])?$",
         "If-Match": r'^("[0-9]{1,10}"|\*)$',
-        CONVERSATION: "^[!-~]{1,200}$",
-        RUN: "^[!-~]{1,200}$",
+        CONVERSATION: "^[!-~]([ -~]{0,198}[!-~])?$",
+        RUN: "^[!-~]([ -~]{0,198}[!-~])?$",
     }
     schema = {"type": "string"} | ({"pattern": patterns[name]} if name in patterns else {})
     return {"name": name, "in": "header", "required": False, "description": help, "schema": schema}
