@@ -45,9 +45,8 @@ def held(path: Path) -> list[dict[str, Any]]:
     them began the conversation and set the agent.
     """
     told = lines(path)
-    tenants = {line["tenant"] for line in told}
     for line in told:
-        if "last_id" in line and f"catalog:{line['tenant']}" in tenants:
+        if "last_id" in line and line["tenant"] != "global" and not line["tenant"].startswith("catalog:"):
             line["with_catalog"] = True
         for version in line.get("versions", ()):
             memory = version["memory"]
