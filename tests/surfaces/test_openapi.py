@@ -40,6 +40,7 @@ EXPLAINED = re.compile(
     r"|must be relative|must not name|between two slashes|must not be empty|are not known|drops the order"
     r"|none is configured|is not an export|is not JSON|give either a path|is the new name of one column|waits for a new name"
     r"|is not in the catalog|could not be read as SQL|contains a NUL"
+    r"|is not the conversation that|there is no artifact|not found|must be from 1 to"
 )
 #: By path and method, the face whose words a route speaks.
 FACE_OF = {
