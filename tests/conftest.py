@@ -17,6 +17,7 @@ import pytest
 import uvicorn
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from jsonschema import Draft202012Validator
 
 from onrecord import OnRecord, connect
@@ -44,6 +45,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("onrecord")
+
+# Hypothesis also tries constants that stand in whatever modules are loaded by then, which depends on the tests that a worker
+# happened to run before: the same examples in every run need the same constants.
+providers._get_local_constants = lambda: providers._local_constants
 
 # Until all tests are known hardly anything is garbage, and to look for it takes a third of that time.
 gc.disable()
