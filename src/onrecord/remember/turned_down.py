@@ -45,7 +45,7 @@ def look_back_at(draft: SaveDraft, writing: Writing, waiting: Memory) -> SaveDra
 
 
 class RejectedBefore(NamedTuple):
-    """A rejected proposal, and what is told of it."""
+    """A rejected proposal, as answers show it."""
 
     memory: Memory
     told: TurnedDown
