@@ -205,7 +205,7 @@ def _undated(finding: Finding) -> None:
 
 
 def _record_of(name: str) -> tuple[str, str | None]:
-    """The name of the record that tells of a reference, and that of the part if it is one of a model."""
+    """The name of the record that describes a reference, and of its part if it is one of a model."""
     if ":" in name.split(".", 1)[0]:
         return name, None
     datasource, *rest = name.split(".", 2)
