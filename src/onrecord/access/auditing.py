@@ -31,6 +31,6 @@ def audit(call: Call, ask: ListAudit) -> Audited:
 
 
 def note_refusal(call: Call, operation: str) -> None:
-    """Add a line about a refusal; the refusal stands even if the line cannot be written."""
+    """Add a line about a refusal; a failure to write the line is ignored."""
     with suppress(OnRecordError), call.store.ledger(call.caller.tenant) as ledger:
         ledger.note(call.caller, operation, call.now, outcome="refused")

@@ -1,4 +1,4 @@
-"""WHO asks over the network? A key or a token tells; headers may only narrow that.
+"""WHO calls over the network? The owner of a key or token; headers only narrow it.
 
 `Authenticator.caller` may ask the store, the issuer of tokens and the source of grants: call it in a thread.
 """
@@ -133,7 +133,7 @@ class Authenticator:
         return replace(caller, systems=strongest(caller.systems, granted)) if granted else caller
 
     def _needs_keys(self) -> bool:
-        """Whether there was ever a key; from then on nobody comes in without one."""
+        """Whether there was ever a key; from then on every request needs one."""
         now = self._timer()
         if now >= self._looked_at + _KEPT_S:
             self._has_keys, self._looked_at = keys.has_keys(self._store), now

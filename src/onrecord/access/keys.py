@@ -127,7 +127,7 @@ def hash_of(secret: str) -> str:
 
 
 def has_keys(store: Store) -> bool:
-    """Whether any key was ever made, valid or not: from then on nobody comes in without one, until keys are waived."""
+    """Whether any key was ever made, valid or not: from then on every request needs one, until keys are waived."""
     with store.ledger(writes=False) as ledger:
         return ledger.has_keys()
 
@@ -146,7 +146,7 @@ def find(secret: str, store: Store, now: datetime) -> Key | None:
 def caller_of(
     key: Key, *, request: str | None = None, conversation: str | None = None, run: str | None = None
 ) -> Caller:
-    """The caller that a key stands for."""
+    """The caller that a key identifies."""
     return Caller(
         tenant=key.tenant,
         user=key.user,
@@ -199,8 +199,8 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
 
 
 def _refuse_more_than(caller: Caller, ask: CreateKey, systems: Mapping[str, Grant]) -> None:
-    """Forbidden if the key could do more than its maker. Personas and users are free: whoever makes keys already sees
-    everyone's memories of the tenant.
+    """Raise Forbidden if the key could do more than its maker. Personas and users are free: a maker of keys already
+    sees all memories of the tenant.
     """
     if lacking := sorted(set(ask.permissions) - caller.permissions):
         raise Forbidden(f"You cannot give a key a permission that you lack: {', '.join(lacking)}.")

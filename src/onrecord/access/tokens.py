@@ -94,7 +94,7 @@ class SigningKeys(Protocol):
 def open_tokens(
     *, issuer: str, audience: str | None, jwks: str | None = None, claims: str | None = None
 ) -> "OidcTokens":
-    """The reader of tokens for these settings: `jwks` is a file or an address; without it the issuer tells where its
+    """The reader of tokens for these settings: `jwks` is a file or an address; by default the issuer says where its
     keys are.
     """
     faults = list(_issuer_faults(issuer))
@@ -310,7 +310,7 @@ class FetchedSigningKeys:
         return _among(self._keys, kid) if self._timer() - self._found_at < _STALE_S else ()
 
     def _look_up(self, *, wait: bool) -> None:
-        """Only one thread fetches at a time; whoever has a usable key does not wait."""
+        """Only one thread fetches at a time; callers with a usable key do not wait."""
         if not self._looking.acquire(blocking=wait):
             return
         try:

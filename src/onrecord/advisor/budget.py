@@ -13,7 +13,7 @@ from onrecord.providers.advising import Asker, NoAdvice
 from onrecord.store.ports.ledger import Ledger, Spending
 from onrecord.store.ports.store import Store
 
-#: The operation under which the audit tells what was sent.
+#: The operation under which the audit lists each call.
 AUDITED: Final = "advise"
 #: A token has at least so many bytes as a rule, so that an estimate is rather too high.
 _TOKEN_BYTES: Final = 2
@@ -40,7 +40,7 @@ class Account:
         told = f"{self._task} {self._name} {size} bytes"
         subject = f"{told}\n{question.text}" if self._policy.keeps_texts else told
         with self._store.ledger(self._by.caller.tenant) as ledger:
-            # The audit lets in one writer of the tenant at a time, so that two cannot take the last call.
+            # The audit allows one writer of the tenant at a time, so two cannot take the last call.
             ledger.note(self._by.caller, AUDITED, self._by.now, subject)
             self._refuse_beyond(limits, ledger)
             ledger.spend(self._day, self._spending(calls=1, micros=self._estimate))

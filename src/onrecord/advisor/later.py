@@ -1,6 +1,6 @@
-"""WHAT is asked once nobody waits for it any more? Work that was put off, in a thread of this process, in its order.
+"""WHICH questions run after the caller has its answer? Deferred work, in order, in a thread of this process.
 
-It holds what was said, which is kept in memory alone, as turns are: what is not done when the process ends is gone.
+It holds what was said, in memory only, as turns are: work not done when the process ends is lost.
 """
 
 import logging

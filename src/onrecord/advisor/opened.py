@@ -1,5 +1,5 @@
-"""HOW is advice asked for without being in the way? Within a time, a number at once and a budget; what fails is noted, and
-leaves whatever was asked for as it would be without advice.
+"""HOW is advice requested without delaying the caller? Within limits of time, concurrency and budget; a failure is
+noted, and the operation goes on as it would without advice.
 """
 
 import hashlib
@@ -119,7 +119,7 @@ class OpenedAdvisor:
 
     @contextmanager
     def _place(self, called: str, until: float) -> Iterator[None]:
-        """One of the places for calls at once; whoever gets none in time goes on without advice."""
+        """Take one of the slots for concurrent calls; without one in time, raise ProviderError."""
         if not self._places.acquire(timeout=max(until - self._clock(), 0)):
             raise ProviderError(f"{called} is still busy with {self._policy.at_once} earlier calls.")
         try:

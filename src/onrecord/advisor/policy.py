@@ -1,4 +1,4 @@
-"""WHOM may one ask, how often, and at which price? What is configured for an advisor, read from the texts of settings."""
+"""WHICH model is asked, how often, and at which price? The configuration of an advisor, read from settings."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _facts(reply: Reply, sent: AdviceInput) -> Taken:
     kept = []
     for text in _texts(reply, "facts"):
         fact = scrub(text).text
-        # Small words say nothing of where it comes from.
+        # Small words do not show where it comes from.
         about = {token.term for token in question_terms(fact)} - _OF_THE_SPEAKER
         is_said = bool(about) and len(about & words) >= _GROUNDED * len(about)
         if _is_plain(fact, _FACT_CHARACTERS, spoken) and is_said and _folded(fact) not in known:

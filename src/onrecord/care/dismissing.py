@@ -1,4 +1,4 @@
-"""WHICH failures are not worth trying again? Jobs that were given up are forgotten; what they were for can be asked anew."""
+"""WHICH failures are not worth trying again? Jobs that were given up are deleted; their work can be requested again."""
 
 from dataclasses import dataclass
 

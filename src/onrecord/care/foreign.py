@@ -1,5 +1,5 @@
-"""HOW do the records of another system come in? As an export of one version each, which is imported like any other: checked,
-scrubbed, and left alone where they are here already.
+"""HOW are records of another system imported? As an export with one version each, like any other: checked, scrubbed,
+and skipped if the store already has them.
 """
 
 import json

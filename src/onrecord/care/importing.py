@@ -129,7 +129,7 @@ class _ImportCounts:
 def _end(call: Call) -> None:
     call.note("import_")
     if call.store.watched() is not None:
-        # What came may have changed before the watcher last looked: it looks at everything anew.
+        # Imports may hold changes older than the watcher's last run: it checks everything again.
         call.store.note_watched(BEGINNING)
 
 
@@ -229,10 +229,10 @@ def _compared(
 def _with_owner(
     history: MemoryHistory, workspace: WorkspaceRestoring, legacy: LegacyConversations
 ) -> MemoryHistory:
-    """A memory of an export that does not tell who began its conversations.
+    """A memory of an export that does not say who began its conversations.
 
-    What was said to the members of one alone makes its owner a member of the file's of that name. To pin something of one's
-    own to a name is not to be there, and what is over is its owner's: the conversation of that name may be another by now.
+    A live memory of session scope makes its owner a member of the file's conversation of that name. A pin alone does
+    not, and an ended memory is its owner's, since the name may mean another conversation by now.
     """
     if all(version.memory.conversation_by != UNTOLD for version in history.versions):
         return history
@@ -312,7 +312,7 @@ class _SectionReader:
         return told
 
     def _no_higher(self, told: Any) -> Any:
-        """Lower the tiers in a file to that of whoever imports it."""
+        """Lower the tiers in a file to the importing caller's."""
         if not isinstance(told, MemoryHistory):
             return told
         return told._replace(versions=tuple(lowered(each, self._caller) for each in told.versions))

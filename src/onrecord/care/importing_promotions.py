@@ -1,8 +1,8 @@
-"""WHAT of that which was promoted comes with an import? All of it with its catalog; without it, nothing of it stands here.
+"""WHICH promoted values does an import bring? All of them if it includes the catalog; otherwise none.
 
-The values that people promoted stand in the catalog. A tenant's own export has none, so what was applied there is
-approved here and can be applied anew, and its changesets have no effect. An agent brings no catalog with promoted
-values: what they say, a person has approved.
+The catalog holds the promoted values. A tenant's own export has no catalog, so proposals applied there count as
+approved here and can be applied again, and its changesets have no effect. An agent may not import promoted values,
+since they count as approved by a person.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from onrecord.model.memory import Version
 from onrecord.model.shapes import faults_at
 from onrecord.store.ports.archive import MemoryHistory
 
-#: The targets that note an amendment as what stood there before.
+#: The targets that store an amendment as the previous value.
 _TARGETS: Final = (AMENDMENTS_TARGET, UNSOURCED)
 
 
@@ -48,7 +48,7 @@ class Promotions:
         return replace(batch, items=items)
 
     def note(self, batch: WorkspaceBatch, differing: Iterable[str]) -> None:
-        """Note which changesets are here now; `differing` are those that something else stands in place of."""
+        """Note the imported changesets that were rolled back, without the `differing` ones."""
         left = set(differing)
         for _, item in batch.items:
             if isinstance(item, Changeset) and item.state == "rolled_back" and name_of(item) not in left:

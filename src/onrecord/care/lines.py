@@ -33,7 +33,7 @@ class ExportLine(NamedTuple):
         return invalid(self.place, message)
 
     def faults(self, found: Iterable[Fault], under: str = "") -> Invalid:
-        """Faults of what stands in it, each with its path."""
+        """An error with the line's faults and their paths."""
         told = faults_at(under, Faults(found))
         return Invalid(Fault(f"{self.place}, {fault.field}", fault.message) for fault in told)
 

@@ -83,12 +83,12 @@ def _name(value: Any) -> str:
 
 @lru_cache(maxsize=1_024)
 def _known_name(value: str) -> str:
-    """Check each name once: few different people and changes stand in an export."""
+    """Check each name once: an export holds few different people and changes."""
     return rules.NAME(value)
 
 
 def _memory(**given: Any) -> Memory:
-    """Where a name is empty, the file does not tell: the versions tell the author, and the conversations who began one."""
+    """An empty name is not in the file: the versions give the author, and the conversations who began them."""
     return Memory(**{"author": "", **_untold(given), **given})
 
 

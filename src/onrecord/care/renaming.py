@@ -249,7 +249,7 @@ def _follow(call: Call, writing: Writing, waiting: _Waiting) -> None:
 
 
 def _follow_by_name(call: Call, writing: Writing, followed: Sequence[_Waiting]) -> None:
-    """Let events be about the new name: what happened stays as it was told, but it happened to the same column."""
+    """Move events to the new name: their text stays as it was, but they happened to the same column."""
     names = _new_names(followed)
     for memory in writing.filed_under(list(map(reference_facet, names))):
         if memory.status == "active" and memory.dimension == LASTING:

@@ -146,7 +146,7 @@ def name_of(item: WorkspaceItem) -> str:
 def _with_owner(
     file: StoredArtifact, restoring: WorkspaceRestoring, legacy: LegacyConversations
 ) -> StoredArtifact:
-    """An artifact of an export that does not tell who began its conversation: whoever began the file's of that name."""
+    """The artifact with who began its conversation; an older export does not say, so it is looked up by name."""
     artifact = file.artifact
     if artifact.conversation_by is not None:
         return file

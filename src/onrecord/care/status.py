@@ -112,7 +112,7 @@ class StoreStatus(Answer):
     embedder: str | None
     tenants: tuple[TenantStatus, ...]
     degraded: tuple[str, ...] = ()
-    #: Jobs of the whole store that failed, for whoever runs it.
+    #: Jobs of the whole store that failed, for its operator.
     failures: tuple[FailedJobs, ...] = ()
     #: How many numbers a vector of the embedder has.
     dimensions: int | None = None

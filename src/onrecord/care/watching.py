@@ -1,8 +1,8 @@
 """WHICH memories does a change of the catalog make stale, and which are true again? A job looks, and marks them.
 
-It first reads again those sources that a server was set up with. A source that fails says nothing: the catalog stays
-as it was, and the job says why it failed. Then it goes from what changed in the catalog since it last looked to the
-memories about that; looking twice changes nothing.
+It first reads the server's configured sources again. If one fails, the catalog stays as it was, and the job reports
+why. Then it checks the memories about everything that changed in the catalog since its last run; running twice changes
+nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ _LONGEST_INGEST: Final = timedelta(hours=1)
 #: How many records are read, and how many memories are written, at a time.
 _READ_AT_ONCE: Final = 1_000
 _WRITTEN_AT_ONCE: Final = 50
-#: Entities with a record of their own; the others are told by the record of their model.
+#: Entities with a record of their own; the record of their model covers the others.
 _WHOLES: Final = ("datasource", "model", "system")
 
 
@@ -65,7 +65,7 @@ def _watched_tenants(store: Store) -> list[str]:
 
 
 def watcher(tenant: str) -> Caller:
-    """Who looks at everything in a tenant, whoever it is for."""
+    """The caller that sees everything in a tenant."""
     return Caller(
         tenant=tenant,
         user=WATCHER,
@@ -132,7 +132,7 @@ def _mark_one(writing: Writing, each: Judged, now: datetime) -> None:
         return
     changes = _becomes(each)
     if changes is None or memory.version != each.memory.version:
-        # Whoever changed it meanwhile has said it anew, or left it for the next look.
+        # A change made meanwhile restated it, or left it for the next run.
         return
     name = STALE if each.reason is not None else ACTIVE_AGAIN
     writing.replace(memory, replace(memory, **changes), Change(name, WATCHER, "tool", now))

@@ -46,7 +46,7 @@ def read_conversation(line: ExportLine, tenant: str) -> Conversation:
     told = _read(line, "conversation", Conversation)
     _sound(line, "conversation", told, workspace_records.conversation_faults)
     if "numbered" not in line.value["conversation"]:
-        # Exports of earlier versions do not tell: nearly every number was given by the tenant.
+        # Exports of earlier versions do not say: nearly every number was given by the tenant.
         told = replace(told, numbered=ids.whole_number(told.id) is not None)
     if told.title is None or not (clean := scrub(told.title)).found:
         return told
@@ -106,7 +106,7 @@ def read_changeset(line: ExportLine, tenant: str) -> Changeset:
 
 
 def _clean_change(change: FieldChange) -> FieldChange:
-    """A change without secrets: what it wrote, and what stood there before."""
+    """A change whose new and previous values are scrubbed of secrets."""
     key = change.edit.key or ""
     clean = {name: scrub_value(key, getattr(change, name))[0] for name in ("before", "after", "under")}
     edit = replace(change.edit, value=scrub_value(key, change.edit.value)[0])

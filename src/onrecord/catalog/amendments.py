@@ -1,4 +1,4 @@
-"""WHAT did people promote, beside what the source says? Amendments, which the record of an entity keeps.
+"""WHAT did people promote, besides the source's values? Amendments, kept in the record of an entity.
 
 The record of a model or datasource holds what its source says, and next to it the amendments of it and its parts.
 They are merged when the record is rendered, so an ingest does not wipe them. An amendment dissolves when the source
@@ -79,7 +79,7 @@ def amendments_of(record: Memory) -> tuple[Amendment, ...]:
 
 
 def in_order(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
-    """By their places, so that the same amendments are always told in the same way, whichever came first."""
+    """Sorted by place, so that the same amendments always render the same, whichever came first."""
     return tuple(
         sorted(amendments, key=lambda each: (each.entity, EDIT_FIELDS.index(each.field), each.key or ""))
     )
@@ -115,7 +115,7 @@ def _changes(told: Model | Part | Datasource, amendments: Iterable[Amendment]) -
 
 
 def source_value(told: Model | Datasource, cell: Cell) -> Any:
-    """What the source says at a place; nothing in fields that no source tells. KeyError if it has no such part."""
+    """The source's value at a place; None in fields that no source has. Raises KeyError if the part is missing."""
     entity: Model | Part | Datasource | None = told
     if cell.entity != told.canonical:
         part = cell.entity.removeprefix(f"{told.canonical}.")

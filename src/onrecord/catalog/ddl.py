@@ -1,7 +1,7 @@
 """WHAT would a SQL migration do to the models that the catalog knows? Its DDL, read and played on them.
 
-Only what changes tables, views and their columns counts. What changes one of them in a way that is not understood is
-told, so that nobody takes it for no change.
+Only changes of tables, views and their columns count. A change of one of them that is not understood is reported, so
+that nobody takes it for no change.
 """
 
 import re
@@ -191,7 +191,7 @@ class _Playing:
         return list({model.canonical: model for model in (called, *others) if model}.values())
 
     def _create(self, statement: "Expr") -> None:
-        """What is made anew has the columns that are written there, or that its query has."""
+        """A created table gets the columns of its definition, or those of its query."""
         schema, query = statement.this, statement.args.get("expression")
         table = schema.this if schema.key == "schema" else schema
         known = self._known(_names_of(table))

@@ -19,9 +19,7 @@ _NO_PATH: Final = (MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX)
 def resolved_edits(
     edits: Sequence[Edit], lookup: StoredCatalog, unknown: Unknown = "refuse"
 ) -> tuple[Edit, ...]:
-    """The edits with their entities as the catalog calls them. What it does not know is kept as given, or else told in
-    one error.
-    """
+    """The edits with their entities' canonical names. Unknown entities are kept as given, or else raised in one error."""
     gathering, found = Gathering(), []
     for place, edit in enumerate(edits):
         try:

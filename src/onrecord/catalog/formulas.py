@@ -1,6 +1,4 @@
-"""WHICH names does a formula or a filter mention? A small tokenizer finds them; what surrounds a name tells what it
-is.
-"""
+"""WHICH names does a formula or a filter mention? A small tokenizer finds them; its context decides what a name is."""
 
 import re
 from collections.abc import Iterator, Sequence

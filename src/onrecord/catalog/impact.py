@@ -1,5 +1,5 @@
-"""WHICH memories would a change of the catalog make stale? The watcher's own question, asked of a catalog that is not
-there yet. Nothing is changed.
+"""WHICH memories would a change of the catalog make stale? The watcher's check, run against a planned catalog. Nothing
+is changed.
 """
 
 import re

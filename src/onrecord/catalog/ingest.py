@@ -187,7 +187,7 @@ def how_read(call: Call, source: "Source", options: Mapping[str, Any]) -> dict[s
 
 
 def source_key(source: "Source") -> str:
-    """What tells a source from others without telling where it is."""
+    """A hash that identifies a source and hides its location."""
     at = source.location
     place = at if "://" in at else str(Path(at).resolve())
     return hashlib.blake2b(f"{source.kind} {place}".encode(), digest_size=12).hexdigest()
@@ -223,14 +223,14 @@ def _ingested(call: Call, source: "Source", read_as: Mapping[str, Any], dry_run:
 
 
 class Taken(NamedTuple):
-    """A source beside the catalog, and what was or would be written for it."""
+    """A source compared with the catalog, and its past or planned writes."""
 
     beside: Comparison
     plan: _Plan
 
 
 def taken_in(call: Call, source: "Source", read_as: Mapping[str, Any], *, dry_run: bool = False) -> Taken:
-    """Bring the catalog to what a source tells; memories are not touched."""
+    """Update the catalog from a source; memories are not touched."""
     store, caller, now, progress = call.store, call.caller, call.now, call.progress
     embeds = call.embedders.current is not None
     beside = compared(call, source)

@@ -1,7 +1,8 @@
 """WHICH memories have gone stale? Those about something that has changed since they were last said to be true.
 
-Histories tell what was known then: those of entities what they were, and those of memories when each was last written,
-revised, approved or verified. They are read in batches, so that the cost follows what is judged and not what there is.
+Histories show what was known then: those of entities their state, and those of memories when each was last written,
+revised, approved or verified. They are read in batches, so the cost depends on what is judged, not on the store's
+size.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ ACTIVE_AGAIN: Final = "active again"
 RENAME: Final = "rename"
 #: Changes that nobody makes by looking at what a memory says.
 _MECHANICAL: Final = frozenset({STALE, ACTIVE_AGAIN, RENAME, "strip", "forget", "apply", "roll_back"})
-#: Whoever changes one of these says the memory anew.
+#: A change of one of these restates the memory.
 _SAID: Final = ("title", "hint", "content", "dimension", "entities", "query", "approved_at", "status")
 #: How many memories are judged at a time.
 BATCH: Final = 500
@@ -172,7 +173,7 @@ class Evidence(NamedTuple):
 
     @property
     def subjects(self) -> list[str]:
-        """The names of the records that tell of what the memories are about."""
+        """The names of the records that describe the memories' subjects."""
         named = (_record_of(name)[0] for memory in self.memories for name in memory.entities)
         return list(dict.fromkeys(named))
 
@@ -204,7 +205,7 @@ def _undated(finding: Finding) -> None:
 
 
 def _record_of(name: str) -> tuple[str, str | None]:
-    """The name of the record that tells of a reference, and that of the part if it is one of a model."""
+    """The name of the record that describes a reference, and of its part if it is one of a model."""
     if ":" in name.split(".", 1)[0]:
         return name, None
     datasource, *rest = name.split(".", 2)

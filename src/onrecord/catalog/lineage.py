@@ -30,7 +30,7 @@ def next_to(canonical: str, catalog: StoredCatalog) -> dict[str, str]:
 
 
 def neighbours_of(references: Sequence[str], steps: int, reading: Reading) -> dict[str, str]:
-    """Every name of the models so many steps up or down from some things, each with the model that it lies beside. The
+    """Every name of the models within some steps up or down from some things, each with its adjacent model. The
     references are those of `known_names`.
     """
     reached = models_of(references) if steps else []

@@ -21,7 +21,7 @@ class Lookup(Protocol):
 
     @property
     def near_names(self) -> NearNames:
-        """Finds the known names that an unknown name may stand for, a few times in the life of this lookup."""
+        """Finds the known names that an unknown name may mean; limited to a few calls for each lookup."""
 
     def datasources(self) -> Collection[str]:
         """The names of all datasources."""

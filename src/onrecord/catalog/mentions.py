@@ -1,4 +1,4 @@
-"""WHAT does an answer mention? The names in it, and its SQL, in the order in which they stand there.
+"""WHAT does an answer mention? The names in it, and its SQL, in their order of appearance.
 
 Any answer can be read: JSON, a text, JSON in a text. Each character and each value is a step, and there is a bound to
 the steps and to the names: of a longer answer the beginning is read.
@@ -47,7 +47,7 @@ _NO_JSON: Final = object()
 
 
 class Mention(NamedTuple):
-    """A name that stands in an answer, or a piece of SQL.
+    """A name in an answer, or a piece of SQL.
 
     It is marked if it is written as a name: in quotes, with a dot, an underscore or a digit, or with a scheme. Any other
     may be a word of a sentence.
@@ -107,7 +107,7 @@ def beginning(value: Any) -> list[str]:
     """What is read of a value wherever it is sent: its texts, and of these the first characters."""
     texts, left = [], MOST_CHARACTERS
     for text in Texts(value):
-        # One more than is read, so that whoever reads it knows that there was more.
+        # One more than is read, so that the reader knows that there was more.
         texts.append(text[: left + 1].encode("utf-8", "replace").decode())
         left -= len(text)
         if left < 0:

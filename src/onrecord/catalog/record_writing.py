@@ -1,4 +1,4 @@
-"""HOW is the record of an entity written? Anew if it is not there, else as its next version; what is gone keeps its history."""
+"""HOW is the record of an entity written? As a new record or its next version; a retired entity keeps its history."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -42,8 +42,8 @@ def keep(writing: Writing, record: Record, change: Change) -> None:
 
 
 def rewritten(catalog: Writing, record: Record, change: Change) -> Memory | None:
-    """Store the record of an entity anew inside a larger transaction; None if nothing of it changes. One that is gone
-    stays gone.
+    """Update the record of an entity inside a larger transaction; None if nothing changes. A retired record stays
+    retired.
     """
     known = catalog.target(record_id(record.canonical))
     fields = fields_of(record)

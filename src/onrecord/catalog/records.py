@@ -1,4 +1,4 @@
-"""HOW is an entity stored? As a record beside the memories, with history, words and vectors like theirs.
+"""HOW is an entity stored? As a record in its own collection, with history, words and vectors.
 
 A catalog is a tenant that no caller can name. The record of a model holds the whole model. Its parts have records
 too, derived from the model's, so that each can be found and referred to.
@@ -76,7 +76,7 @@ def record_id(canonical: str) -> str:
 
 
 def canonical_of_id(id: str) -> str | None:
-    """The name of the entity whose record has this id; None if only the record itself can tell."""
+    """The name of the entity whose record has this id; None if only the record itself holds it."""
     return None if "~" in id else unquote(id)
 
 
@@ -85,7 +85,7 @@ def records_of_model(
 ) -> Iterator[Record]:
     """The record of the model, then one for each part (the first of two that share a name). None holds a secret.
 
-    Amendments are told in the texts, where the source does not say the same; the document stays what the source says.
+    The texts include amendments that differ from the source; the document keeps the source's values.
     """
     model = _clean_model(model)
     amendments = undissolved(model, amendments)
@@ -140,13 +140,13 @@ def record_of_datasource(
 
 
 def records_with(root: Memory, amendments: Sequence[Amendment]) -> dict[str, Record]:
-    """The records of an entity and its parts as its own record tells them, with other amendments."""
+    """The records of an entity and its parts, derived from its own record with other amendments."""
     known = entity_of(root)
     if known["kind"] == "model":
         every = records_of_model(model_of(root), str(known.get("fingerprint", "")), amendments)
         return {each.canonical: each for each in every}
     bare = record_of_datasource(datasource_of(root), (), str(known.get("origin", "")), amendments)
-    # Which models it had then stands in its text alone.
+    # Only its text says which models it had then.
     models = [line for line in root.content.split("\n") if line.startswith("models: ")]
     return {bare.canonical: bare._replace(text="\n".join((bare.text, *models[-1:])))}
 
@@ -188,7 +188,7 @@ def canonical_of(record: Memory) -> str:
 
 
 def model_of(memory: Memory) -> Model:
-    """The model that a record holds, as its source tells it."""
+    """The model that a record holds, without amendments."""
     return model_in(entity_of(memory)["document"])
 
 

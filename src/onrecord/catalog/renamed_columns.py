@@ -5,12 +5,12 @@ from typing import Final, NamedTuple
 
 from onrecord.model.catalog import SAMPLED, Model, Part
 
-#: A model with more columns to compare was made anew rather than changed.
+#: A model with more columns to compare was replaced rather than changed.
 _MOST_COMPARED: Final = 10_000
 
 
 class Renamed(NamedTuple):
-    """The new name that a column may have, and what speaks for it."""
+    """The new name that a column may have, and the evidence."""
 
     to: str
     why: str
@@ -72,7 +72,7 @@ def _columns(model: Model) -> list[Part]:
 
 
 def _places(columns: Sequence[Part], stayed: set[str]) -> dict[str, tuple[object, ...]]:
-    """Where each column stands: after which of those that stayed, as which, and before which."""
+    """The place of each column: after which unchanged one, how far, and before which."""
     after: list[tuple[str, str | None, int]] = []
     last, steps = None, 0
     for part in columns:

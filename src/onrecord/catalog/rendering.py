@@ -89,7 +89,7 @@ def text_of_part(model: Model, part: Part, promoted: Sequence[Amendment] = ()) -
 
 
 def _promoted(amendments: Sequence[Amendment], canonical: str) -> Iterator[str]:
-    """What people promoted of an entity, and who approved it; descriptions and tags stand in their own places."""
+    """What people promoted of an entity, and who approved it; descriptions and tags have lines of their own."""
     own = [each for each in amendments if each.entity == canonical]
     for each in own:
         if each.field not in ("description", "tags") and each.value is not None:

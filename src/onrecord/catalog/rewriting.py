@@ -163,7 +163,7 @@ def _is_meant(node: "Expr", places: list["Expr"], parsed: ParsedSql, old: str, t
 
 
 def _spelled(old: str, name: str) -> str:
-    """A name as it stands in SQL, in quotes if the old one was, or if it needs them."""
+    """A name as written in SQL, in quotes if the old one was, or if it needs them."""
     opening = old[0] if old[0] in _QUOTES else "" if _PLAIN.fullmatch(name) else '"'
     closing = _QUOTES.get(opening, "")
     return opening + name.replace(closing, closing * 2) + closing if closing else name

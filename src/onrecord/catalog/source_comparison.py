@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Comparison(NamedTuple):
-    """A source beside the catalog: what it lists, and of each model that differs the records as it tells them."""
+    """A source compared with the catalog: what it lists, and its records of each model that differs."""
 
     datasources: Sequence[Datasource]
     #: What the source listed before and no longer lists.
@@ -83,7 +83,7 @@ def _still_known(source: "Source", missing: Mapping[str, "KnownModel"]) -> Set[s
 
 
 class KnownModel(NamedTuple):
-    """What we must know of a model before we decide whether to read it again."""
+    """What decides whether a known model must be read again."""
 
     fingerprint: str
     hidden: bool

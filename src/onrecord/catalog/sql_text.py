@@ -198,7 +198,7 @@ class _FromEntry:
 
 
 class _VisibleScope(NamedTuple):
-    """A scope that may hold a column, the branch of it in which the column stands, and the outer scopes."""
+    """A scope that may hold a column, the branch of it that contains the column, and the outer scopes."""
 
     scope: "Expr"
     branch: "Expr"
@@ -244,7 +244,7 @@ class _Statement:
                 self._around[id(node)] = above if above.key in _SCOPES else self._around[id(above)]
         self._sources: defaultdict[int, list[_FromEntry]] = defaultdict(list)
         self._cte_names = {_fold(cte.alias) for cte in self._nodes["cte"]}
-        #: By the WITH that they stand in: the first of each name, and at which place each stands.
+        #: By the WITH that contains them: the first of each name, and the position of each.
         self._ctes: defaultdict[int, dict[str, Expr]] = defaultdict(dict)
         self._places: dict[int, int] = {}
         for queries in self._nodes["with"]:
@@ -514,7 +514,7 @@ def _wraps_query(node: "Expr") -> bool:
 
 
 def _stands_alone(node: "Expr", parent: "Expr", is_lateral: bool) -> bool:
-    """Whether a query sees nothing of the statement around it."""
+    """Whether a query cannot use names from outside itself."""
     if parent.key in ("from", "join"):
         return node.arg_key == "this" and not is_lateral
     return parent.key in ("insert", "create") and node.arg_key == "expression"
@@ -527,7 +527,7 @@ def _is_shared(name: str, scope: "Expr") -> bool:
 
 
 def _steps(node: "Expr") -> Sequence["Expr"]:
-    """What stands between the dots of a table or a column."""
+    """The dotted parts of a table's or a column's name."""
     return cast("Table | Column", node).parts
 
 

@@ -1,7 +1,7 @@
 """WHY is a memory no longer to be relied on? What it is about has changed since it was last said to be true.
 
-It compares two catalogs and reads nothing else: the one that was known when the memory was said, and the present one,
-or one that is not there yet. What neither of them knows says nothing.
+It compares two catalogs and reads nothing else: the one known when the memory was last stated, and the present or a
+planned one. Names that neither knows are ignored.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,8 +34,8 @@ class Subject(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing that changed: the record that tells of it, whether it is so in a state of that record, which columns it
-    lost, and what those may be called now.
+    """One thing that changed: the record that shows it, a test whether a state of that record has it, the lost
+    columns, and their likely new names.
     """
 
     what: str
@@ -124,8 +124,8 @@ def _of_model(
 
 
 def _tells_columns(was: Model, is_now: Model) -> bool:
-    """Whether a source that names fewer columns says that the others are gone: not if it names none, nor if it now
-    tells only those that people described and told all of them before.
+    """Whether a source that lists fewer columns means that the others are gone: not if it lists none, nor if it now
+    lists only those that people described and listed all before.
     """
     is_partly = is_now.details.get(COLUMNS_TOLD) is not None and was.details.get(COLUMNS_TOLD) is None
     return any(part.kind == "column" for part in is_now.parts) and not is_partly

@@ -120,7 +120,7 @@ class StoredCatalog:
         return found[0] if found else None
 
     def was_told_of(self, name: str) -> bool:
-        """Whether a source has ever told of an entity by this name, also of one that is gone."""
+        """Whether any source has ever had an entity of this name, even a retired one."""
         return not self.is_empty and bool(self._records.filed_memories(reference_facet(name), gone=True))
 
     def is_editable(self, canonical: str) -> bool:

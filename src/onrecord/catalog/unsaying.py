@@ -1,7 +1,7 @@
 """HOW do the words of an erased proposal leave the catalog? From changesets, and from every version of its records.
 
-What is applied must be rolled back first: the catalog would say it still. Then nothing present holds these words, but
-old versions of the records do, and changesets, with what stood there before. Old versions are rendered anew without them.
+What is applied must be rolled back first: the catalog would still show it. Then no present record holds these words,
+but old versions of the records do, and changesets, as previous values. Old versions are rendered again without them.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -81,7 +81,7 @@ def _without_memory(changeset: Changeset, id: str) -> Changeset:
 
 
 def _without_befores(changeset: Changeset, gone: Set[Promoted]) -> Changeset:
-    """A later changeset that knows what stood there before, without these values."""
+    """A later changeset without these values among its previous values."""
     return replace(changeset, changes=tuple(_without_before(each, gone) for each in changeset.changes))
 
 
@@ -93,7 +93,7 @@ def _without_before(change: FieldChange, gone: Set[Promoted]) -> FieldChange:
 
 
 def _clear_past(catalog: Writing, root: str, gone: Set[Promoted]) -> None:
-    """Render the old versions of an entity and its parts anew, where these values were told."""
+    """Render the old versions of an entity and its parts again, without these values."""
     if not catalog.size or catalog.memory(record_id(root)) is None:
         return
     told = [_telling(each, gone) for each in catalog.versions(record_id(root))]
@@ -107,8 +107,8 @@ def _clear_past(catalog: Writing, root: str, gone: Set[Promoted]) -> None:
 
 
 class _Telling(NamedTuple):
-    """How an entity and its parts are told since a time: as they were, and without the values that are to go. Both are
-    empty if it told none of these.
+    """The records of an entity and its parts since a time: as they were, and without the erased values. Both are empty
+    if it had none of these.
     """
 
     at: datetime
@@ -125,7 +125,7 @@ def _telling(version: Version, gone: Set[Promoted]) -> _Telling:
 
 
 def _clean(name: str, version: Version, told: Sequence[_Telling]) -> Memory | None:
-    """An old version without the values that it told; None if it told none."""
+    """An old version without the erased values; None if it had none."""
     until = [each for each in reversed(told) if each.at <= version.at]
     # A part that is gone says what it said before. One whose words are of an earlier release was told with its model.
     said = (

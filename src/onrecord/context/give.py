@@ -115,7 +115,7 @@ class _Gathering:
         return ContextSection(name="turns", pieces=pieces, render=_under(_SAID), is_run=True, backwards=True)
 
     def _memories(self) -> ContextSection:
-        # Nobody waits for a model to be told what nobody has asked for.
+        # Context that nobody asked for must not wait for a model.
         found = recall(self.call, Recall(self.ask.question or "", expand=NO, rerank=NO))
         self.degraded += found.degraded
         pieces = [ContextPiece(text=entry(hit.memory), memory=hit.memory) for hit in found.hits]

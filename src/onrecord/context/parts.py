@@ -96,7 +96,7 @@ class _ChosenPieces:
 
 
 def _shell(part: ContextSection) -> int:
-    """The most that a part costs beside its pieces; its frame's name always has the same length."""
+    """The most tokens that a part costs without its pieces; its frame's name has a fixed length."""
     return count_tokens(part.render([""] * len(part.pieces)) + _GAP)
 
 

@@ -140,17 +140,15 @@ def said(call: Call, most: int | None = None) -> tuple[Turn, ...]:
 
 
 def _told(call: Call, here: NamedConversation, most: int | None = None) -> tuple[Turn, ...]:
-    """The last turns for the caller's eyes. What was said before the conversation began is told only to whoever
-    began it: it may have been said in an earlier one of the same name.
+    """The last turns that the caller may see. Turns from before the conversation began go only to the user who began
+    it: they may be from an earlier one of the same name.
     """
     since = None if here.key.by == call.caller.user else here.begun
     return call.turns.last(call.caller.tenant, here.key, most, since)
 
 
 def _follow(call: Call) -> NamedConversation | None:
-    """Which conversation the caller is in. Each process holds its own turns; the store tells all of them about
-    deletions.
-    """
+    """Which conversation the caller is in. Each process holds its own turns and learns of deletions from the store."""
     with call.reading() as reading:
         here = reading.workspace.here
     if here is not None:

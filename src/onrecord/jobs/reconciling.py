@@ -1,5 +1,5 @@
-"""WHICH vectors are missing although nobody asked for them? Those of what was saved without an embedder, under another
-model, or came with a move: a job is asked for wherever there are some.
+"""WHICH vectors are missing without a job to make them? Those of memories saved without an embedder or under another
+model, or moved in: a job is added where there are any.
 """
 
 from datetime import datetime
@@ -30,6 +30,6 @@ class Reconciler:
         self._has_looked = True
 
     def is_wanted(self) -> bool:
-        """Whether vectors are missing, unless that cannot be told without asking a service."""
+        """Whether vectors are missing; False if finding out needs a call to a service."""
         model = self._embedder.known_model if isinstance(self._embedder, Guarded) else None
         return model is not None and bool(self._store.lacking(model))

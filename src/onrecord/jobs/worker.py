@@ -1,7 +1,7 @@
 """WHO does the jobs that were put off? A worker claims jobs, does them, and looks again; any number of workers may
 run.
 
-It knows jobs by their names alone: `upkeep.py` says what each name stands for.
+It knows jobs only by name; `upkeep.py` says what each name means.
 """
 
 import logging
@@ -28,14 +28,14 @@ _REST_S: Final = 1.0
 #: How many memories got vectors, and what failed.
 Did = tuple[int, tuple[str, ...]]
 Report = Callable[[int, tuple[str, ...]], None]
-#: Does the claimed jobs of one home, and tells its queue what becomes of each.
+#: Does the claimed jobs of one home, and reports each result to its queue.
 Doer = Callable[[Sequence[Job], datetime], Did]
 
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """A job of the whole store that comes back: `do` may be done twice, and raises what went wrong. `is_wanted` tells by
-    a cheap look, for those who start a worker only if there is something to do.
+    """A recurring job of the whole store: `do` may run twice, and raises its errors. `is_wanted` is a cheap check for
+    callers that start a worker only if there is something to do.
     """
 
     do: Callable[[datetime], object]
@@ -57,7 +57,7 @@ class Worker:
         self.name = f"{platform.node()}-{os.getpid()}-{token_hex(4)}"
 
     def begin(self) -> None:
-        """Let the jobs that come back be due now. Of workers that begin at once, one does each of them."""
+        """Make the recurring jobs due now. If several workers begin at once, only one does each job."""
         come_back = [name for name, doer in self._doers.items() if isinstance(doer, Periodic)]
         if come_back:
             with self._store.jobs() as jobs:
@@ -65,7 +65,7 @@ class Worker:
                     jobs.hasten(name, self._clock())
 
     def is_wanted(self) -> bool:
-        """Whether there is something to do, as far as a cheap look tells."""
+        """Whether there is something to do, according to a cheap check."""
         put_off = [name for name, doer in self._doers.items() if not isinstance(doer, Periodic)]
         return self._store.has_due(put_off, self._clock()) or any(
             doer.is_wanted() for doer in self._doers.values() if isinstance(doer, Periodic)
@@ -100,7 +100,7 @@ class Worker:
         gently: bool = False,
         once: bool = False,
     ) -> None:
-        """Work until told to stop, or only until nothing is due. While the store cannot be reached, wait and try again.
+        """Work until stopped, or only until nothing is due. While the store cannot be reached, wait and try again.
         A gentle worker takes one job at a time and rests as long as that took, so that others have half of the time. One
         that works only until nothing is due also ends if its store is deleted meanwhile.
         """

@@ -1,6 +1,6 @@
 """WHAT is a hit worth by itself? Scores from 0 to 1 that mean the same in every answer, whatever else was found.
 
-A memory about a given thing, or about what lies beside it, is worth 1. Any other is worth its similarity, from the
+A memory about a given thing, or about a neighbour of it, is worth 1. Any other is worth its similarity, from the
 opposite (0) to the same (1), and the share of the question's words that it contains, each with its weight. Without
 vectors its match of the words is brought into the same range. The largest of these counts.
 """

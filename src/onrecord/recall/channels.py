@@ -34,7 +34,7 @@ def eligible_of(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key]) -> 
 
 
 def _narrowed(draft: RecallDraft, tools: RecallTools, matches: dict[Key, Match]) -> dict[Key, Match]:
-    """Those that have what else the question is limited to, which only their rows tell."""
+    """The matches that pass the question's other limits, which only their rows show."""
     only = draft.only
     if only is None or not matches:
         return matches
@@ -94,7 +94,7 @@ def keep_eligible(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def reserved_places(draft: RecallDraft, tools: RecallTools) -> Sequence[ReservedPlaces]:
-    """Who has reserved places here; only those that can be found, since searching in vain takes time."""
+    """The groups with reserved places; only those that can have hits, since empty searches take time."""
     if draft.among is not None:
         return draft.among.reserved
     reserved = []

@@ -70,7 +70,7 @@ class CandidateFilter(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Which hits of an order are wanted: how many places the first answer had, and how many were told after it.
+    """Which hits of an order are wanted: how many places the first answer had, and how many hits followed it.
 
     Every page looks as deep as the first, so that they are parts of one order.
     """
@@ -104,9 +104,9 @@ class RecallDraft:
     among: CandidateFilter | None = None
     #: The conversation in which the question is asked, known once the store is open.
     conversation: ConversationKey | None = None
-    #: What lies beside the given things, each with the one that it lies beside.
+    #: The lineage neighbours of the given things, each with its thing.
     neighbours: Mapping[str, str] = field(default_factory=dict)
-    #: What the question says: its words, the kinds and times it speaks of, and its vector.
+    #: What the question says: its words, the kinds and times it mentions, and its vector.
     terms: tuple[Token, ...] = ()
     kinds: tuple[Kind, ...] = ()
     windows: tuple[Window, ...] = ()
@@ -150,7 +150,7 @@ class RecallDraft:
 
     @property
     def only(self) -> MemoryCriteria | None:
-        """What a memory must be beside kinds, scopes and times, which its match tells already."""
+        """The other limits on memories; a match already shows its kind, scope and times."""
         ask = self.ask
         narrows = ask.only_dimensions, ask.only_tags, ask.only_entities, ask.only_owners, ask.only_metadata
         if not any(narrows) and ask.proposal is None:

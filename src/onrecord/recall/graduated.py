@@ -47,7 +47,7 @@ def weigh_fields(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     matches = [draft.matches[each.key] for each in found]
     places = tools.index.places(matches, [(term, term) for word in words for term in sorted(word.terms)])
     if len(found) > draft.pool:
-        # To read them all would take too long; the index tells who can be among the best.
+        # Reading all would take too long; the index shows which can be among the best.
         guessed = _weighed(
             words, found, places, weights, lambda key, word: _highest(places[key], word, weights)
         )
@@ -70,7 +70,7 @@ def _weighed(
     weights: Mapping[str, float],
     weight_of: Callable[[Key, _Word], float],
 ) -> list[Found]:
-    """Best first: by what each word is worth where it stands, and by how the words stand to each other."""
+    """Best first: by the weight of each word in its field, and by how close together the words are."""
     total = sum(word.rarity for word in words)
     weighed = []
     for key, score in found:
@@ -123,7 +123,7 @@ def _holds(memory: Memory, field: str, word: _Word) -> bool:
 
 
 def _order(words: Sequence[_Word], spots: Sequence[Spots], is_label: bool) -> float:
-    """A bonus if all words stand together: as a phrase, close to each other, or in title and tags alone."""
+    """A bonus if all words are together: as a phrase, close to each other, or in title and tags alone."""
     if len(words) < 2 or not all(spots):
         return 1.0
     if _is_phrase([word.place for word in words], spots) or _is_phrase(range(len(words)), spots):

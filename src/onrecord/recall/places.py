@@ -84,7 +84,7 @@ class SearchPlace:
         return self._with(draft, tools, "lexical", (), names)
 
     def _with_subject_words(self, draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-        """The draft with the words of references counted as if they stood in the text."""
+        """The draft with the words of references counted as if they were in the text."""
         found = tools.index.match_terms(draft.terms, most=LAST_LOOK, subjects=True)
         said = {each.key: each.score for each in found}
         unmatched = [key for key in said if key not in draft.matches]

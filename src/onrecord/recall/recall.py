@@ -331,7 +331,7 @@ def _found(call: Call, ask: Recall, questions: Sequence[str], wishes: Wishes) ->
 
 
 def _placed(draft: RecallDraft, reading: Reading) -> RecallDraft:
-    """The draft with what only the store knows: names, the conversation, and what lies beside the given things."""
+    """The draft with what only the store knows: names, the conversation, and the given things' neighbours."""
     known = _with_known_names(draft.ask, reading)
     return with_changes(
         draft,

@@ -55,7 +55,7 @@ def _parts_of(given: Sequence[str], tools: RecallTools) -> dict[str, str]:
 
 
 def newest_first(about: ReferenceCounts, given: Set[str]) -> list[Found]:
-    """All of the same worth: first those about what is given, then those about what lies beside it, the newest first."""
+    """All with the same score: first those about the given things, then those about their neighbours, newest first."""
     order = sorted(about.holders, key=lambda key: (given.isdisjoint(about.holders[key]), -key[1], key[0]))
     return [Found(key, 1.0) for key in order]
 

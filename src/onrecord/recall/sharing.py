@@ -45,7 +45,7 @@ def share_places(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def _with_page(draft: RecallDraft, ranked: Sequence[Key]) -> RecallDraft:
-    """Choose the hits of a page. Circles have places on the first; what follows is told in its order."""
+    """Choose the hits of a page. Circles have places on the first; later pages follow the ranking."""
     page = draft.page
     first = _shared(draft, ranked, page.first)
     shown = set(first)
@@ -55,7 +55,7 @@ def _with_page(draft: RecallDraft, ranked: Sequence[Key]) -> RecallDraft:
     else:
         told = page.told + draft.ask.limit
         chosen = rest[page.told : told]
-    # What does not fit into the tokens is left out and not told later, so there is no going on.
+    # Hits that do not fit into the tokens are dropped for good, so there is no next page.
     goes_on = told < len(rest) and draft.ask.max_tokens is None
     following = str(Page(page.first, told)) if goes_on else None
     return replace(draft, chosen=tuple(chosen), next=following)

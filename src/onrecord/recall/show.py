@@ -57,7 +57,7 @@ def memory_at(reading: Reading, id: str, as_of: datetime | None, known_at: datet
     today = reading.memory(id)
     if today is None:
         raise no_memory(id)
-    # Since a widening, the caller is told only what came after it.
+    # After a widening, the caller sees only versions since then.
     told = next(iter(reading.versions(id)), None)
     since = today.created_at if told is None or told.number == 1 else told.at
     until = f" until {today.valid_to.isoformat()}" if today.valid_to else ""

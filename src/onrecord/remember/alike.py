@@ -17,7 +17,7 @@ from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Alike, Writing
 from onrecord.text.wording import is_same_wording
 
-#: From which likeness on a memory is told, and from which on it may say the same. docs/evals.md has the figures.
+#: The lowest likeness to list a memory, and to treat it as possibly the same. docs/evals.md has the figures.
 LISTED_FROM: Final = 0.65
 SAME_FROM: Final = 0.85
 _MOST_LISTED: Final = 5
@@ -48,7 +48,7 @@ def compare(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
 
 
 def _replaced(draft: SaveDraft, writing: Writing, alike: tuple[Alike, ...]) -> list[Memory]:
-    """The memories that a new one supersedes; what waits only by what waits too. Those of a higher tier are only told."""
+    """The memories that a new one supersedes: pending ones only if it is pending too, and none of a higher tier."""
     new = draft.ready
     if draft.ask.alike != "supersede" or draft.duplicate is not None or new.valid_from > draft.now:
         return []
@@ -88,7 +88,7 @@ def is_about_the_same(new: Memory, old: Memory) -> bool:
 
 
 def similar_to(draft: SaveDraft) -> tuple[Similar, ...]:
-    """What is told of the live memories that were near and still are there."""
+    """The near live memories that were not superseded, for the answer."""
     live = (each for each in draft.alike if each.rejected is None and each.memory.id not in draft.superseded)
     told = [
         Similar(id=each.memory.id, title=each.memory.title, likeness=round(each.score, DIGITS_OF_LIKENESS))

@@ -59,7 +59,7 @@ def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
         scope=scope,
         persona=placement.persona,
         system=placement.system,
-        # What every tenant sees would tell them the name.
+        # A global memory would show the name to everyone.
         conversation=None if scope == "global" else given(ask.conversation, caller.conversation),
         **values,
     )

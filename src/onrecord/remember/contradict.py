@@ -1,6 +1,6 @@
 """WHAT does it contradict? After a save, an advisor may look at the nearest memories of its kind; those that it flags end.
 
-The save is kept whatever comes of it. What the caller could not end itself becomes a proposal or stays as it is.
+The save is kept in any case. To end a memory that the caller may not end becomes a proposal, or is left undone.
 """
 
 from collections.abc import Iterator, Sequence

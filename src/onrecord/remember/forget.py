@@ -70,13 +70,13 @@ def forget(call: Call, ask: Forget) -> Forgotten:
 
 
 def erased(call: Call, writing: Writing, memory: Memory) -> Erased:
-    """Erase a memory, and what it proposed, wherever that stands; Conflict if it is applied."""
+    """Erase a memory, and every copy of what it proposed; raises Conflict if it is applied."""
     unsay(writing, memory)
     return writing.erase(memory, call.change("forget"))
 
 
 def require_manager(caller: Caller, memory: Memory) -> None:
-    """Whoever may read a system may add memories about it; only its managers may erase them, whoever wrote them."""
+    """Readers of a system may add memories about it; only its managers and admins erase them, even their own."""
     if memory.scope == "system" and not (caller.is_admin or caller.manages(memory.system or "")):
         raise Forbidden(
             f"Only a manager of system {memory.system} may erase memory {memory.id}, which is about it; its author may "

@@ -1,4 +1,4 @@
-"""IS a proposal new? An advisor's opinion for the person who reviews it, beside the proposal; it decides nothing."""
+"""IS a proposal new? An advisor gives the reviewer its opinion with the proposal; it decides nothing."""
 
 from dataclasses import dataclass
 from typing import Final

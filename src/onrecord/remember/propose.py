@@ -67,9 +67,8 @@ class Proposer(NamedTuple):
 
 
 class Proposed(NamedTuple):
-    """A stored proposal, and the notes for whoever asked for the change, of which the last says what becomes of it. If the
-    same was rejected before and nothing is new,
-    nothing waits: it is then the rejected one.
+    """A stored proposal, and notes for the caller, of which the last says what happens to it. If the same proposal was
+    rejected before and nothing is new, `memory` is the rejected one and nothing is stored.
     """
 
     memory: Memory
@@ -83,7 +82,7 @@ def proposed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
 
 
 def propose_revision(by: Proposer, writing: Writing, before: Memory, after: Memory) -> Proposed:
-    """Store the memory as it would be, waiting beside the present one."""
+    """Store the memory as it would be, as a pending proposal."""
     fields = proposed_fields(before, after)
     if not fields:
         # An approval alone cannot be proposed, so this refuses it.
@@ -152,7 +151,7 @@ def _kept(
 
 
 def _anew(by: Proposer) -> dict[str, Any]:
-    """The fields that make it a memory of its own, by whoever proposes it."""
+    """The fields that make it a memory of its own, by its proposer."""
     return {
         "id": "",
         "version": 1,

@@ -107,7 +107,7 @@ def _supersede(call: Call, writing: Writing, memory: Memory, reason: str | None)
 
 
 def _revise(call: Call, writing: Writing, memory: Memory, reason: str | None) -> Memory:
-    """Make the proposed changes and no others; the text is by whoever proposed it."""
+    """Make the proposed changes and no others; a new text is by its proposer."""
     assert memory.proposes is not None
     [before] = _targets(writing, memory)
     refuse_retired(before)

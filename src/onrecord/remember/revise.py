@@ -163,13 +163,13 @@ def revise(call: Call, ask: Revise) -> Revised:
     return replace(revised, degraded=embed_again(call, saved)) if is_new else revised
 
 
-#: Whoever changes one of these, or vouches for it, says that a memory is true now.
+#: A caller who changes one of these, or vouches, says that the memory is true now.
 _SAID: Final = frozenset({"title", "hint", "content", "entities", "query", "approved_by"})
 
 
 def _true_again(ask: Revise, before: Memory, after: Memory) -> Memory:
-    """A stale memory that is said anew, or was checked since it went stale, is active again, unless its status is given;
-    and why it was stale is told no longer.
+    """A stale memory that is restated, or was verified since it went stale, becomes active again, unless its status is
+    given; its status reason is cleared.
     """
     if before.status != "stale" or ask.status == "stale":
         return after

@@ -22,7 +22,7 @@ from onrecord.remember.draft import SaveDraft, SaveTools
 
 #: Names that are compared letter by letter, so they stay as they are.
 _NAMES: Final = frozenset({"persona", "system", "conversation", "conversation_by", "approved_by"})
-# A placeholder may be longer than the secret it stands for; what then exceeds a limit is cut.
+# A placeholder may be longer than the secret it replaces; what then exceeds a limit is cut.
 _CHARACTERS: Final = {
     name: rule.rule.at_most
     for name, rule in RECORD_RULES.items()

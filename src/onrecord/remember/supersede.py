@@ -14,7 +14,7 @@ from onrecord.remember.scrub import scrub_reason
 from onrecord.store.ports.filters import RelationWalk
 from onrecord.store.ports.records import Writing
 
-#: The change that ends what waited and is proposed anew; it is not brought back.
+#: The change that ends a repeated proposal, which is not brought back.
 _REPEAT: Final = "repeat"
 #: The fields that the end of a memory changes.
 _ENDED: Final = ("status", "status_reason", "valid_to", "proposes")
@@ -62,8 +62,8 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
 
 
 def _end_repeated(draft: SaveDraft, writing: Writing) -> SaveDraft:
-    """End what waited and is proposed anew in almost the same words: one of them is to be reviewed, not all. That stays so
-    if this one is turned down.
+    """End pending memories that this one repeats in almost the same words, so that only one needs review. They stay
+    ended if this one is rejected.
     """
     for id in draft.repeats:
         end_by(writing, draft.ready, writing.named(id, ends=True), draft.change(_REPEAT))

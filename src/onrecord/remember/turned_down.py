@@ -18,7 +18,7 @@ _TEXTS: Final = frozenset({"title", "hint", "content"})
 
 
 def look_back(draft: SaveDraft, writing: Writing, wanted: Memory, proposal: Proposal) -> SaveDraft:
-    """Tell of rejected proposals that are like this one. If one is the same and nothing is new, the save ends here."""
+    """List rejected proposals that are like this one. If one is the same and nothing is new, the save ends here."""
     near = [each for each in draft.alike if each.rejected is not None]
     known = {each.memory.id: each for each in (*near, *writing.turned_down(wanted))}
     told = sorted(
@@ -33,7 +33,7 @@ def look_back(draft: SaveDraft, writing: Writing, wanted: Memory, proposal: Prop
 
 
 def look_back_at(draft: SaveDraft, writing: Writing, waiting: Memory) -> SaveDraft:
-    """Tell why it was rolled back, if what a save repeats waits for review again after that."""
+    """Warn why a proposal was rolled back, if a save repeats it while it is pending again."""
     if waiting.status != "pending" or waiting.status_reason is None:
         return draft
     last = next((each for each in reversed(writing.versions(waiting.id)) if each.change == "roll_back"), None)
@@ -45,7 +45,7 @@ def look_back_at(draft: SaveDraft, writing: Writing, waiting: Memory) -> SaveDra
 
 
 class RejectedBefore(NamedTuple):
-    """A rejected proposal, and what is told of it."""
+    """A rejected proposal, as answers show it."""
 
     memory: Memory
     told: TurnedDown

@@ -1,8 +1,8 @@
-"""HOW do approved changes reach the catalog whole? They are written down first, then written, then settled.
+"""HOW do approved changes reach the catalog whole? They are recorded first, then written, then settled.
 
-What stands there is read outside any transaction. The first transaction keeps the changeset as *applying*, with what
-stands there now. Then the target writes the values, each only if the old one still stands. The last transaction settles the changeset and its proposals. Wherever the process dies, the changeset says what was to be
-written, and `settling.py` ends it.
+The current values are read outside any transaction. The first transaction stores the changeset as *applying*, with the
+current values. Then the target writes each value, only if the old one is still there. The last transaction settles the
+changeset and its proposals. If the process dies, the changeset says what was to be written, and `settling.py` ends it.
 """
 
 from collections.abc import Mapping, Sequence

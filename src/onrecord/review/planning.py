@@ -1,4 +1,4 @@
-"""WHAT would approved proposals change? From their edits and the values that stand there now to changes."""
+"""WHAT would approved proposals change? Their edits and the current values give the changes."""
 
 import hashlib
 import json
@@ -139,9 +139,9 @@ def targets_of(call: Call) -> Targets:
 def drafted(
     call: Call, entity: str, memories: Sequence[str], own: Sequence[Edit] = (), *, unknown: Unknown = "refuse"
 ) -> Drafted:
-    """The changes that approved proposals make to an entity and its parts; a `note` says what stands in the way of one.
+    """The changes that approved proposals make to an entity and its parts; a `note` says what prevents one.
 
-    With edits of the caller's `own`, these and no others, whatever the proposals say.
+    If given, the caller's `own` edits are used instead of the proposals'.
     """
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
@@ -178,7 +178,7 @@ class _Source(NamedTuple):
 def _sourced(
     caller: Caller, own: Sequence[Edit], proposals: Sequence[Memory], lookup: StoredCatalog
 ) -> list[tuple[_Source, Edit]]:
-    """Each edit and where it comes from: its proposal, or whoever gives edits of their own."""
+    """Each edit and its source: a proposal, or the caller who gave the edit."""
     if own:
         source = _Source(tuple(each.id for each in proposals), caller.user)
         return [(source, _resolved(each, lookup)) for each in scrub_edits(own)]
@@ -233,7 +233,7 @@ def _named(ids: Sequence[str], reading: Reading) -> list[Memory]:
 
 
 def _resolved(edit: Edit, lookup: StoredCatalog) -> Edit:
-    """An edit as the catalog names its entity now; one that it does not know stays, and is told as a conflict."""
+    """An edit with its entity's name in the catalog; an unknown entity stays, and becomes a conflict."""
     try:
         return replace(edit, entity=resolve(edit.entity, lookup).canonical)
     except Unresolved:

@@ -1,4 +1,4 @@
-"""HOW is a changeset rolled back? Each value only if it still stands; what someone changed since is named."""
+"""HOW is a changeset rolled back? Each value only if nobody changed it since; the answer names the others."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -78,7 +78,7 @@ def roll_back(call: Call, ask: RollBack) -> RolledBack:
 
 
 def _refuse_covered(target: Target, changeset: Changeset) -> None:
-    """Refuse if a later changeset stands on top of this one: it would come back with what is rolled back here."""
+    """Raise Conflict if a later changeset changed the same values: rolling that back would restore these."""
     later = target.covered_by(changeset, [each for each in changeset.changes if each.written])
     if later:
         told = ", ".join(sorted(later))
@@ -88,8 +88,8 @@ def _refuse_covered(target: Target, changeset: Changeset) -> None:
 
 
 def _begun(call: Call, ask: RollBack) -> Changeset:
-    """The first transaction: from here on the changeset is being rolled back, and its proposals are applied no longer.
-    Whoever finishes it need not know what was to become of them.
+    """The first transaction marks the changeset as being rolled back, and its proposals as no longer applied. So the
+    process that finishes it need not know what they become.
     """
     with replace(call, caller=with_every_right(call.caller)).writing() as writing:
         changeset = changeset_named(writing, ask.id)

@@ -1,7 +1,7 @@
 """WHAT may a caller see of a changeset? The values that were promoted, and those of its proposals that they see.
 
-An approved value is for the whole tenant once it is applied. What was never applied is for those who see the proposal
-that it comes from, and for reviewers.
+Once applied, an approved value is visible to the whole tenant. One that was never applied is visible to reviewers and
+to callers who see its proposal.
 """
 
 from collections.abc import Iterator, Set
@@ -32,7 +32,7 @@ def seen_by(caller: Caller, changeset: Changeset, seen: Set[str]) -> Changeset:
     told = replace(changeset, changes=changes, memories=memories)
     if len(changes) == len(changeset.changes):
         return told
-    # Why it was applied speaks of values, and why it failed names them: both are for those who see all of them.
+    # The reasons for applying and for failing may name values: only callers who see all values get them.
     return replace(told, reason=None, ended_reason=None)
 
 
@@ -45,6 +45,6 @@ def _seen_changes(caller: Caller, changeset: Changeset, seen: Set[str]) -> Itera
 
 
 def require_person(caller: Caller) -> None:
-    """What people approved is applied and rolled back by people; a model's word does not stand for theirs."""
+    """Raise Forbidden unless a person calls: only people apply and roll back what people approved."""
     if caller.actor != "person":
         raise Forbidden("Only a person may apply or roll back changes: use the key of a person.")

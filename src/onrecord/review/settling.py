@@ -1,4 +1,4 @@
-"""HOW does a changeset end, also if the process that applied it did not live to see it? One way for both."""
+"""HOW does a changeset end, even if the process that applied it died? The same code serves both cases."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -69,7 +69,7 @@ def _settled(targets: Targets, changeset: Changeset) -> Changeset:
 
 
 def _acting(tenant: str, user: str) -> Caller:
-    """Whoever began it, with all that ending it needs."""
+    """Its user, with every permission of the tenant."""
     return Caller(tenant=tenant, user=user, permissions=frozenset(TENANT_PERMISSIONS))
 
 
@@ -116,8 +116,8 @@ def applied(
 def take_back(
     store: Store, caller: Caller, now: datetime, target: Target, changeset: Changeset, why: str
 ) -> Changeset:
-    """End an apply that did not come through: what was written is put back, and its proposals stay approved. Returns what
-    has become of it: whoever settled it first decides that.
+    """End a failed apply: restore the old values, and leave its proposals approved. Returns the changeset as stored:
+    if another process settled it first, that result stays.
     """
     with store.writing(with_every_right(caller), now) as writing:
         held = writing.changesets.one(changeset.id)
@@ -156,7 +156,7 @@ def restored(target: Target, changeset: Changeset) -> tuple[FieldChange, ...]:
 def finish_roll_back(
     store: Store, caller: Caller, now: datetime, target: Target, changeset: Changeset
 ) -> Changeset:
-    """Put back every value that still stands, then end the changeset."""
+    """Restore each value not changed since, then end the changeset."""
     changes = restored(target, changeset)
     with store.writing(with_every_right(caller), now) as writing:
         return rolled_back(writing, changeset, changes, now)
@@ -214,5 +214,5 @@ def _proposals(writing: Writing, changeset: Changeset) -> list[Memory]:
 
 
 def with_every_right(caller: Caller) -> Caller:
-    """Whoever applies or rolls back also ends proposals that only their owners see."""
+    """The caller with all permissions, to end proposals that only their owners see."""
     return replace(caller, permissions=frozenset(TENANT_PERMISSIONS))

@@ -1,6 +1,6 @@
-"""WHO may see a memory? Its *audience*, a short text made from its scope: whoever belongs to it sees the row.
+"""WHO may see a memory? Its *audience*, a short text made from its scope: callers in it see the row.
 
-It stands on the row and on its postings, so that a search filters before it ranks. `visibility.py` says the same in
+The row and its postings hold it, so that a search filters before it ranks. `visibility.py` says the same in
 SQL. A memory that waits for review is for its owner, and for those reviewers who would see it afterwards; its
 audience names the owner first and then its later audience.
 """
@@ -27,7 +27,7 @@ LATER: Final = len(WAITING) + 2 * _OWNER_BYTES
 
 
 def audience_of(memory: Memory) -> str:
-    """The audience of a memory. One letter tells the kind; the rest are unchanged names, so nothing can be forged."""
+    """The audience of a memory. One letter gives the kind; the rest are unchanged names, so nothing can be forged."""
     return waiting(memory.owner) + later_audience(memory) if memory.waits else later_audience(memory)
 
 
@@ -75,7 +75,7 @@ def audiences_of(caller: Caller) -> list[str]:
 
 
 def waiting_audiences_of(caller: Caller) -> list[str]:
-    """The audiences whose waiting memories the caller sees: all but the global one, which whoever may change it reviews."""
+    """The audiences whose waiting memories the caller sees: all but the global one, reviewed by those who may change it."""
     return [audience for audience in audiences_of(caller) if audience != GLOBAL]
 
 

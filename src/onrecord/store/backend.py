@@ -26,7 +26,7 @@ class Backend(Protocol):
     #: The dialect with parameters by position, for statements run over many rows at once.
     positional: Dialect
 
-    #: Whether other programs may keep tables of their own beside ours.
+    #: Whether other programs may keep tables in the same database.
     is_shared: bool
     #: The table that holds the version of the schema, as a statement of this database names it.
     version_table: str
@@ -60,7 +60,7 @@ class Backend(Protocol):
         """Copy the whole database while others write; False if only an export is possible."""
 
     def copy_aside(self, name: str) -> str | None:
-        """Keep a copy of the whole database, as last committed, under this name beside it, replacing an earlier copy;
+        """Copy the whole database, as last committed, to this name next to it, replacing an earlier copy;
         returns its path, or None if there is no file of ours to copy.
         """
 
@@ -108,7 +108,7 @@ class Backend(Protocol):
 
 
 def not_distributed(location: str) -> StoreUnavailable:
-    """The error for whoever tries to distribute a store in files."""
+    """The error for an attempt to distribute a store in files."""
     return StoreUnavailable(
         f"{location} is in files: only a PostgreSQL store can be distributed; nothing was changed. "
         "To move it there, export it and import it into one."

@@ -34,7 +34,7 @@ _MODEL: Final = tuple(
 )
 _COUNTED: Final = ("memories", "passages", "total")
 
-#: The models that a home has vectors of, whoever sees them.
+#: The models that a home has vectors of, visible or not.
 COVERAGE: Final = (
     select(*_MODEL, *(embedded.c[name] for name in _COUNTED))
     .where(of_home(embedded))

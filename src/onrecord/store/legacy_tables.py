@@ -36,7 +36,7 @@ class FoundTables(NamedTuple):
 
 
 def known(inspector: Inspector) -> set[str]:
-    """Such tables of a database: a store may be built beside them, since their rows will move into it."""
+    """The legacy tables of a database, which a store may share, since their rows will move there."""
     names = set(inspector.get_table_names())
     return {
         name

@@ -1,6 +1,6 @@
 """HOW does a statement take or return a list? As one value, so that it is compiled once whatever the list holds.
 
-With a parameter for each item SQLAlchemy would write the statement anew at every call, which costs more than running
+With a parameter for each item SQLAlchemy would recompile the statement at every call, which costs more than running
 it.
 """
 

@@ -1,4 +1,4 @@
-"""WHO is writing here now? The counters of a home, whose lock lets in one writer at a time."""
+"""WHO is writing here now? The counters of a home, whose lock admits one writer at a time."""
 
 from dataclasses import dataclass
 from typing import Final, Self

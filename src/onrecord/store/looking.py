@@ -48,7 +48,7 @@ def is_sqlite(path: Path) -> bool:
 
 
 def _is_left_alone(path: Path) -> bool:
-    """Whether the file uses a log and has none: to look for one, SQLite would leave files beside it."""
+    """Whether the file is in WAL mode without a log: opening it would create files next to it."""
     if Path(f"{path}-wal").exists():
         return False
     with closing(_connect(path, "mode=ro&nolock=1")) as connection:

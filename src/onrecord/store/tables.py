@@ -84,7 +84,7 @@ class Vector(TypeDecorator[Any]):
         import numpy as np
 
         if isinstance(value, bytes):
-            # Damage may have cut it short; whoever compares dimensions sees that.
+            # Damage may have cut it short; comparing the dimensions shows that.
             return np.frombuffer(value[: len(value) // 4 * 4], np.float32)
         return np.asarray(value, np.float32)
 
@@ -259,7 +259,7 @@ facets = Table(
     sqlite_with_rowid=False,
 )
 
-#: In how many records of each audience a term stands: who asks sums up those that they belong to.
+#: In how many records of each audience a term occurs: a search sums up the caller's audiences.
 terms = Table(
     "terms",
     metadata,
@@ -376,7 +376,7 @@ jobs = Table(
     Index("jobs_due", "due_at"),
 )
 
-#: Who may come in: never a key itself, only its hash.
+#: API keys: never a key itself, only its hash.
 api_keys = Table(
     "api_keys",
     metadata,
@@ -400,7 +400,7 @@ api_keys = Table(
     UniqueConstraint("tenant", "id", name="api_keys_id"),
 )
 
-#: What was written and what was refused; no text of a memory stands here.
+#: What was written and what was refused; it holds no text of a memory.
 audit = Table(
     "audit",
     metadata,
@@ -481,7 +481,7 @@ advice_usage = Table(
 
 LEDGER: Final = (api_keys, audit, idempotency, tenant_settings, advice_usage)
 
-#: Numbers that a tenant gives to what it keeps beside its memories: the last of each sort, so that none comes twice.
+#: Numbers that a tenant gives to the items of its workspace: the last of each sort, so that none comes twice.
 numbers = Table(
     "numbers",
     metadata,
@@ -541,7 +541,7 @@ artifacts = Table(
     Index("artifacts_size", "tenant", "conversation", "size"),
 )
 
-#: Working notes, a row for each addition: to write all of them anew each time would cost more the longer they are.
+#: Working notes, a row for each addition: rewriting all of them each time would cost more the longer they are.
 scratchpads = Table(
     "scratchpads",
     metadata,
@@ -577,7 +577,7 @@ agent_users = Table(
     PrimaryKeyConstraint("tenant", "agent", "user", name="agent_users_key"),
 )
 
-#: What was promoted into the catalog, with what stood there before.
+#: What was promoted into the catalog, with the previous values.
 changesets = Table(
     "changesets",
     metadata,

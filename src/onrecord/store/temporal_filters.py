@@ -46,7 +46,7 @@ def known_then(version: FromClause) -> ColumnElement[bool]:
 def stood_since(
     version: FromClause, moment: ColumnElement[Any] | datetime | None = None
 ) -> ColumnElement[bool]:
-    """The versions that stood at a time or came later; without one, at the `known_at` of the question."""
+    """The versions in force at a time or later; by default, at the `known_at` of the question."""
     then = _moment("known_at") if moment is None else moment
     return or_(version.c.recorded_to.is_(None), version.c.recorded_to > then)
 

@@ -12,7 +12,7 @@ from onrecord.store.tenant import Tenants
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """An open transaction; whoever opened it commits."""
+    """An open transaction; its opener commits it."""
 
     connection: Connection
     backend: Backend

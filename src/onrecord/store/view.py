@@ -68,7 +68,7 @@ class View:
         self._parameters = address.parameters | seen | time_parameters(NOW, (), now)
         #: How often it was written to, where a transaction has read the counters already.
         self._changes = changes
-        #: In how many records that the caller sees a term stands, as far as it was asked for.
+        #: In how many records that the caller sees a term occurs, for the terms asked so far.
         self.counts: dict[str, int] = {}
         self._sees: dict[str, bool] = {}
 
@@ -111,8 +111,8 @@ class View:
 
     @cached_property
     def _state(self) -> tuple[int | None, "VisibleCounts"]:
-        """The counters of the home. They are asked for when first needed: nearly every save can do without, and so can
-        whoever looks up names.
+        """The counters of the home. They are read when first needed: nearly every save and every lookup of names does
+        without.
         """
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
         found = self.address.number is not None and self.fetch(_state(self.visibility))
@@ -174,7 +174,7 @@ def source(
 
 
 def told_versions(visibility: Visibility) -> Iterator[ColumnElement[bool]]:
-    """Which versions are told of what is visible today: those since which all were for the caller's eyes."""
+    """Which versions of visible rows to return: those since which the caller could see every version."""
     return past_visible(versions.c.row, visibility, lambda later: later.c.version >= versions.c.version)
 
 

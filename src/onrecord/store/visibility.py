@@ -132,7 +132,7 @@ def past_visible(
     """The predicate of reading an old version, in addition to `visible`, which is about today.
 
     The caller must have been allowed to see that version and every later one; `since` selects them. So sharing a memory
-    with more people shows them its present text only, and whoever loses sight of a memory loses all of its versions.
+    with more people shows them its present text only, and losing sight of a memory hides all of its versions.
     """
     if not visibility.is_admin:
         hidden = not_(_was_visible(_LATER, visibility))
@@ -166,7 +166,7 @@ def _was_visible(version: FromClause, visibility: Visibility) -> ColumnElement[b
 def _is_of_this_conversation(version: FromClause) -> ColumnElement[bool]:
     """Whether a version of session scope is not of an earlier conversation, whose name and owner were the same.
 
-    A deletion ends what was for its members, so what stood after the caller's conversation began is of that one.
+    A deletion ends its memories, so versions in force after the caller's conversation began belong to it.
     """
     begun = bindparam("begun", type_=TimestampColumn)
     return or_(version.c.scope != "session", version.c.recorded_at >= begun, stood_since(version, begun))
@@ -195,7 +195,7 @@ def whose(record: FromClause) -> ColumnElement[str]:
 def changeable(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
     """The predicate of changing, always on top of seeing: the owner, an admin, or a system's manager.
 
-    Global memories have no owner in a tenant: whoever may change them counts as an admin there (`Caller.among`).
+    Global memories have no owner in a tenant: those who may change them count as admins there (`Caller.among`).
     """
     sees = visible(table, visibility)
     if visibility.is_admin:

@@ -1,4 +1,4 @@
-"""WHAT does a text stand for? A number, a time or a list, by the rule of its field; for every surface that takes
+"""WHAT does a text mean? A number, a time or a list, by the rule of its field; for every surface that takes
 texts.
 """
 

@@ -1,1 +1,1 @@
-"""WHAT is kept beside memories? Conversations, their artifacts, the scratchpads of agents, and how each agent is set."""
+"""WHAT is kept besides memories? Conversations, their artifacts, the scratchpads of agents, and how each agent is set."""

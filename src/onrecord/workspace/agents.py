@@ -1,8 +1,8 @@
 """HOW is an agent set, and who uses it? Its settings fill in what its requests leave open.
 
-An agent that nobody has used yet is anybody's. Whoever first sets it or writes to its scratchpad is its first user; its users
-and admins read and write both, and let others use it. Only the first user and admins put others out, and anyone may leave.
-Notes of which no user is known are admins'. What all agents share, and the agent of those who name none, are the tenant's.
+Anyone may use an agent that nobody has used yet. The first to set it or write to its scratchpad is its first user; its
+users and admins read and write both, and add users. Only the first user and admins remove others, and anyone may
+leave. Only admins read notes without a known user. The whole tenant uses the shared notes and the default agent.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -224,7 +224,7 @@ def _may_use(caller: Caller, workspace: Workspace, agent: str) -> bool:
     if agent in TENANTS_AGENTS or caller.is_admin:
         return True
     users = workspace.users_of(agent)
-    # Notes without users came with an import that does not tell whose they are.
+    # Notes without users came with an import that does not name their users.
     return caller.user in users if users else not workspace.scratchpad_size(agent)
 
 

@@ -25,7 +25,7 @@ from onrecord.workspace import conversations
 _PATH: Final = rules.Text(at_least=1, at_most=4 * limits.PATH_CHARACTERS, line=True)
 
 
-# In base64 three bytes take four characters, and line breaks may stand between them.
+# In base64 three bytes take four characters, and line breaks may separate them.
 _CONTENT: Final = rules.Text(at_most_bytes=limits.ARTIFACT_BYTES * 3 // 2)
 
 
@@ -209,10 +209,10 @@ def read_artifact(call: Call, ask: ReadArtifact) -> ArtifactContent:
 
 
 def _owner_of_link(caller: Caller, ask: ReadArtifact, reading: Reading) -> str | None:
-    """Who owns the memory given as the way to an artifact, if the caller sees it and it links there.
+    """The owner of the memory given in `via`, if the caller sees it and it links to the artifact.
 
-    A link opens an artifact only while that owner is a member of its conversation. So whoever loses access keeps no way in,
-    through their own memory or another's.
+    A link opens an artifact only while that owner is a member of its conversation. So a user who loses access cannot
+    return by a link of theirs or another's.
     """
     memory = None if ask.via is None else reading.memory(ask.via)
     number = ask.id.removeprefix("#")
@@ -269,11 +269,11 @@ def of_memory(caller: Caller, memory: Memory, reading: Reading) -> Artifact | No
 
 
 def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
-    """The number of our artifact that a link names, or None; Invalid if there is none in a conversation of the caller's:
-    a link lets everyone read it who sees the memory.
+    """The number of our artifact that a link names, or None. Raises Invalid if no conversation of the caller has it:
+    all who see the memory can read the artifact.
 
     Any other text names a file elsewhere, which we do not look up. The check runs in the transaction that writes the
-    link: until its end nobody deletes the artifact, and whoever deletes it later removes the link.
+    link: until its end nobody deletes the artifact, and a later deletion removes the link.
     """
     if isinstance(link, Unset) or link is None or ids.whole_number(link.removeprefix("#")) is None:
         return None

@@ -1,5 +1,5 @@
-"""WHICH conversations are there, and who is in them? Each has who began it, by name or by its first use, and those it
-was shared with; deleting one deletes its artifacts.
+"""WHICH conversations are there, and who is in them? The user who began it, by name or by its first use, and those it
+was shared with. Deleting one deletes its artifacts.
 """
 
 from collections.abc import Sequence
@@ -156,7 +156,7 @@ _DELETED: Final = "its conversation was deleted"
     begins=True,
 )
 def register_conversation(call: Call, ask: RegisterConversation) -> RegisteredConversation:
-    # A placeholder may be longer than the secret it stands for.
+    # A placeholder may be longer than the secret it replaces.
     title = ask.title and scrub(ask.title).text[:TITLE_CHARACTERS].rstrip()
     with call.writing() as writing:
         meant = None if ask.id is None else writable(writing.workspace, ask.id).key
@@ -211,7 +211,7 @@ def spoken_in(call: Call, *, begins: bool) -> NamedConversation:
 
 
 def enter(writing: Writing) -> NamedConversation | None:
-    """The conversation that the caller speaks in; the first to use it begins it."""
+    """The caller's conversation, which is begun if it does not exist yet."""
     here = writing.workspace.here
     if here is None or _beginnable(here).begun is not None:
         return here
@@ -307,9 +307,9 @@ def _is_own(call: Call, memory: Memory) -> bool:
 
 
 def _refuse_higher(writing: Writing, what: str, touched: Sequence[Memory]) -> None:
-    """Memories end with their conversation, or lose their pin or link, so whoever deletes must be free to change them.
+    """Memories end with their conversation, or lose their pin or link, so the caller must be allowed to change them.
 
-    What the caller does not see loses its link without a word: an error would tell of it.
+    Memories hidden from the caller lose their link silently: an error would reveal them.
     """
     seen = (memory for memory in touched if memory.is_live and writing.sees(memory))
     higher = next((memory for memory in seen if writing.is_outranked(memory)), None)
@@ -328,7 +328,7 @@ def _let_go(
         after, how = replace(after, artifact=None), _UNLINK
     was_there, is_own = memory.pinned is not None and memory.pinned == conversation, _is_own(call, memory)
     if was_there and memory.scope == "session":
-        # It was for those who were in it: whoever is in a later conversation of this name was not.
+        # It was for that conversation's members; those of a later one of this name differ.
         after, how = pinned_to(replace(after, scope="user"), None), _RETURN
     elif was_there and is_own:
         after, how = pinned_to(after, None), _UNPIN

@@ -119,7 +119,7 @@ def append_scratchpad(call: Call, ask: AppendScratchpad) -> AppendedScratchpad:
 
 
 def marked(text: str, now: datetime) -> str:
-    """An addition as it stands in the scratchpad, with its time."""
+    """An addition as the scratchpad stores it, with its time."""
     return f"\n<!-- {now.astimezone(UTC):%Y-%m-%d %H:%M:%S} -->\n{text}\n"
 
 

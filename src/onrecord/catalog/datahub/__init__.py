@@ -1,4 +1,4 @@
-"""HOW is DataHub spoken to? Over GraphQL: its client, its names, what stands there, and how it is changed."""
+"""HOW do we use DataHub? Over GraphQL: its client, its names, its current values, and how to change them."""
 
 from typing import Final
 

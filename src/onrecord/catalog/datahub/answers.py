@@ -1,4 +1,4 @@
-"""WHAT does an answer hold? A part of it that is not of the kind it must be is an error, and never taken for nothing."""
+"""WHAT does an answer hold? A part of the wrong type is an error, and never treated as missing."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ def unreadable(what: str) -> NotSaid:
 
 
 def maybe(answer: Answer, name: str, kind: type[Kind]) -> Kind | None:
-    """What stands under a name, None if nothing does."""
+    """The value under a name; None if it is missing."""
     value = answer.get(name)
     if value is not None and not isinstance(value, kind):
         raise unreadable(f"{name} is not {_KINDS[kind]}")

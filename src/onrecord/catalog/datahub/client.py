@@ -1,8 +1,8 @@
 """HOW is DataHub asked? One document at a time over HTTP, within limits of size and time, and again if that is harmless.
 
-A question is asked again when the server is busy, failing or silent. A change is sent again only if it certainly was
-not taken up: otherwise someone else may have changed the same value meanwhile. An answer with any error in it counts as
-none, so that what could not be read is never taken for empty.
+A query is repeated when the server is busy, failing or silent. A mutation is sent again only if it certainly was not
+executed: otherwise someone else may have changed the value meanwhile. An answer with any error is rejected whole, so
+that an unread value never counts as empty.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class DatahubClient:
         return self._understood(body)
 
     def _body(self, response: httpx2.Response) -> bytes:
-        """The answer, as far as it comes in time: each part of it has its time limit, and so has the whole."""
+        """The body of an answer. Each part has a time limit, and so has the whole; both raise."""
         deadline = time.monotonic() + self._address.timeout_s
         parts, size = [], 0
         for part in response.iter_raw():

@@ -16,7 +16,7 @@ _NUMBER: Final = "number"
 
 
 class Property(NamedTuple):
-    """What a property takes: values of a type, one or several. None as the type stands for whatever fits the value."""
+    """What a property takes: values of a type, one or several. If the type is None, the value decides."""
 
     type: str | None
     several: bool
@@ -61,7 +61,7 @@ def definition_for(value: Any) -> dict[str, Any]:
 
 
 def value_of(values: list[Any]) -> Any:
-    """The value that DataHub tells: one, a list of several, or nothing."""
+    """The value from DataHub: one, a list of several, or None."""
     told = [_told(each) for each in values]
     return told[0] if len(told) == 1 else told or None
 

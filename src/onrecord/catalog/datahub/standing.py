@@ -1,4 +1,4 @@
-"""WHAT stands in DataHub at a place? A value, and what is needed to write it and to put it back."""
+"""WHICH value has DataHub at a place? The value, and what is needed to write and restore it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -79,7 +79,7 @@ class Place(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is to be read: a cell, its place, and the URN of the item that is known to stand there, if one is."""
+    """What is to be read: a cell, its place, and the URN of the item that is known to be there, if any."""
 
     cell: Cell
     place: Place
@@ -98,8 +98,8 @@ def place_in(under: Mapping[str, Any] | None) -> Place:
 
 
 def standing(client: DatahubClient, wanted: Sequence[Wanted]) -> dict[Cell, Standing]:
-    """What stands at some places; those of datasets and fields that are not there are left out. Whatever cannot be read
-    raises, and is never taken for empty.
+    """The values at some places, without those of missing datasets and fields. A value that cannot be read raises; it
+    never counts as empty.
     """
     found: dict[Cell, Standing] = {}
     for dataset in dict.fromkeys(each.place.dataset for each in wanted):

@@ -13,13 +13,13 @@ DATASET: Final = "urn:li:dataset:"
 _DATASET_URN: Final = re.compile(
     r"urn:li:dataset:\(urn:li:dataPlatform:(?P<platform>[^,()]+),(?P<name>.+),(?P<env>[^,()]+)\)", re.DOTALL
 )
-#: What stands before the name of a thing of each field that has things of its own.
+#: The prefix of an item's name, for each field whose values are items.
 PREFIXES: Final = {
     "tags": "urn:li:tag:",
     "terms": "urn:li:glossaryTerm:",
     "properties": "urn:li:structuredProperty:",
 }
-#: In the second form of a field's path, the types along it stand in brackets.
+#: In the second form of a field's path, the types along it are in brackets.
 _TYPE_IN_PATH: Final = re.compile(r"\[[^\]]*\]\.?")
 _USUAL_ENV: Final = "PROD"
 

@@ -1,6 +1,6 @@
 """HOW is a value written in DataHub? By one mutation for each field of an entity, and what it needs is made first.
 
-Whoever calls this has looked at what stands there: nothing is compared here.
+The caller has compared the current values: nothing is compared here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ ITEMS: Final = frozenset({"queries", "documents", "incidents"})
 
 
 class Put(NamedTuple):
-    """A value to be written at a place, where this stands now; `made` is the URN of a thing that is to be made for it."""
+    """A value to write at a place, and the one `now` there; `made` is the URN of an item to create for it."""
 
     cell: Cell
     place: Place
@@ -31,7 +31,7 @@ class Put(NamedTuple):
 
     @property
     def item(self) -> str | None:
-        """The URN of the thing that stands there, or stood there last."""
+        """The URN of the item that is there, or was there last."""
         under: Mapping[str, Any] = self.now.under or {}
         return under.get("item")
 

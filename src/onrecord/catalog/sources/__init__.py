@@ -39,7 +39,7 @@ class Source(Protocol):
 
     @property
     def origin(self) -> str | None:
-        """What tells this source from all others, if it names its datasources itself.
+        """What identifies this source, if it names its datasources itself.
 
         None if the user names the datasource: one database can be read under several names, so a datasource that is
         not listed is not gone.

@@ -1,7 +1,7 @@
 """WHAT does a DataHub know? Its datasets with their fields, page by page, and whether one that is not listed is gone.
 
-The listing comes from a search index that lags behind; what is said of a dataset is read by its URN. A dataset of which
-nothing is said, because DataHub failed on it, stays as it was known.
+The listing comes from a search index that lags behind; each dataset is read by its URN. A dataset that DataHub fails
+to return stays as the catalog has it.
 """
 
 import json

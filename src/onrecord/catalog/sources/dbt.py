@@ -83,7 +83,7 @@ class _Project:
         }
 
     def _project_name(self) -> str:
-        """The project's name; old manifests lack it, but their contents may tell it."""
+        """The project's name; old manifests lack it, but their contents may show it."""
         packages = {node.text("package_name") for node in self._nodes.values()}
         name = self._package or (packages.pop() if len(packages) == 1 else None)
         if name is None:

@@ -74,7 +74,7 @@ class ArtifactPart:
         value = self.values.get(key)
         if value is None:
             return []
-        # dbt lets a single tag stand for a list of one.
+        # dbt allows a single tag for a list of one.
         if isinstance(value, str):
             return [value]
         if not isinstance(value, list):

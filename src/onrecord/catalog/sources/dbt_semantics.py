@@ -9,7 +9,7 @@ from onrecord.catalog.sources.dbt_artifacts import ArtifactPart
 from onrecord.model.catalog import Join, Model, Part
 
 _AGGREGATIONS: Final = {"average": "avg", "sum_boolean": "sum"}
-#: The entities of a semantic model that stand for one of its rows.
+#: The entities of a semantic model that identify one of its rows.
 _KEYS: Final = ("primary", "unique", "natural")
 _TIME: Final = "default_time_dimension"
 #: How a metric aggregates by itself, if it uses no measure.

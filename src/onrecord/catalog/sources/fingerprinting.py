@@ -1,4 +1,4 @@
-"""HOW is a changed model told from an unchanged one? By a hash of everything known of it."""
+"""HOW is a changed model recognised? By a hash of everything known about it."""
 
 import hashlib
 import json

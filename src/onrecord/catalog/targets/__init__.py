@@ -1,5 +1,5 @@
-"""WHERE are approved changes written? The port of a target. Each write is a compare-and-set, so that what someone else
-has changed is never written over.
+"""WHERE are approved changes written? The port of a target. Each write is a compare-and-set, so that it never
+overwrites another's change.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -14,8 +14,8 @@ class Moved(Exception):
 
 
 class Standing(NamedTuple):
-    """What stands at a place, and what the target needs to put it back there. `is_anew` if it was promoted, and the source
-    says something else than it said then.
+    """The value at a place, and what the target needs to restore it. `is_anew` if it was promoted and the source's
+    value has changed since.
     """
 
     value: Any
@@ -33,23 +33,23 @@ class Target(Protocol):
     name: str
 
     def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
-        """What stands at some places; a place of an entity that the catalog does not know is left out."""
+        """The values at some places, without those of entities that the catalog does not know."""
 
     def obstacle(self, change: FieldChange) -> str | None:
         """Why this target cannot take a change; None if it can."""
 
     def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
-        """Write each new value if the old one still stands there; otherwise Moved. Only while it is *applying*. Returns what
-        is to be said of values that were written, such as that they do not show yet.
+        """Write each new value if the old one is still there; otherwise raise Moved. Only while it is *applying*.
+        Returns notes about written values, such as that they are not visible yet.
         """
 
     def written(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[Cell]:
-        """The places where the new value stands, written by this changeset."""
+        """The places that hold the new value, written by this changeset."""
 
     def covered_by(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[str]:
         """The other changesets that have written there since."""
 
     def restore(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
-        """Put back what stood there before, where the new value still does; returns why that could not be elsewhere.
-        Only while it is being taken or rolled back.
+        """Restore the old value where the new one is still there; returns for other places why not. Only while it is
+        being taken or rolled back.
         """

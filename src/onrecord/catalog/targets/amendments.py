@@ -34,7 +34,7 @@ NAME: Final = "amendments"
 
 
 class AmendmentsTarget:
-    """Promoted values beside what the sources say. Those of one changeset lie in one record, and are written together.
+    """Promoted values next to the sources' own. Those of one changeset are in one record, and are written together.
 
     Who may promote is checked before: the records of the catalog belong to whoever ingested them.
     """
@@ -117,7 +117,7 @@ class AmendmentsTarget:
         return kept
 
     def adopt(self, writing: Writing, entity: str, amendments: Mapping[Cell, Amendment]) -> None:
-        """Take over what was promoted of an entity before a source told of it, where nothing later stands."""
+        """Adopt values promoted before a source had the entity, unless a later changeset's is there."""
         catalog = writing.writing_of(ENTITIES)
         root = _root(catalog, entity)
         assert root is not None
@@ -131,7 +131,7 @@ class AmendmentsTarget:
             self._put(catalog, root, anew, "ingest")
 
     def _put(self, catalog: Writing, root: "_Root", anew: Mapping[Cell, Amendment | None], name: str) -> None:
-        """Write the amendments of some places, or none, and tell them in the records of these entities and of the root."""
+        """Write or remove the amendments of some places, and update the records of these entities and of the root."""
         amendments = in_order(filter(None, {**root.promoted, **anew}.values()))
         change = Change(name, self._caller.user, self._caller.actor, self._now)
         told, known = root.told, entity_of(root.record)
@@ -151,7 +151,7 @@ class AmendmentsTarget:
 def _records(
     catalog: Reading, root: "_Root", places: Set[str], amendments: Sequence[Amendment]
 ) -> Iterator[Record]:
-    """The records of some parts of a model, and of itself; a part that is gone is told as the model last had it."""
+    """The records of some parts of a model, and of itself; a part that is gone is as the model last had it."""
     every = records_with(root.record, amendments)
     yield from (each for name, each in every.items() if name in places)
     missing = set(places) - every.keys()
@@ -193,7 +193,7 @@ def _befores(reading: Reading, changes: Sequence[FieldChange]) -> dict[Cell, Ame
 
 
 def _standing(root: _Root | None, cell: Cell) -> Standing | None:
-    """What stands at a place: the amendment if there is one, else what the source says; None if it is not there."""
+    """The value at a place: the amendment if there is one, else the source's; None if the place is gone."""
     if root is None or not root.record.is_live:
         return None
     try:
@@ -212,18 +212,18 @@ def _promoted(root: _Root, cell: Cell) -> Standing | None:
 
 
 def _is_written(now: Standing | None, changeset: Changeset, change: FieldChange) -> bool:
-    """Whether the new value stands there and is ours, or what the source says itself."""
+    """Whether the new value is there, and is ours or the source's own."""
     if now is None or not same_value(now.value, change.after):
         return False
     return _changeset_in(now) in (None, changeset.id) and not same_value(now.under, change.under)
 
 
 def _is_to_restore(root: _Root, changeset: Changeset, change: FieldChange) -> bool:
-    """Whether the new value stands there and is ours; Moved if it is someone else's."""
+    """Whether our new value is still there; raises Moved if it is someone else's."""
     cell = change.edit.cell
     now = _promoted(root, cell) or _standing(root, cell)
     if now is None or (now.under is None and not same_value(now.value, change.after)):
-        # Nothing of ours stands there any more, so the source shows through.
+        # Our value is no longer there, so the source's is visible.
         return False
     if same_value(now.under, change.under):
         if now.under is None:
@@ -240,7 +240,7 @@ def _changeset_in(now: Standing) -> str | None:
 
 
 def _moved(root: _Root | None, change: FieldChange) -> str | None:
-    """What stands at a place instead of what was there before, if something else does."""
+    """An error text if a place no longer has its old value, else None."""
     cell = change.edit.cell
     now = _standing(root, cell)
     if now is None:

@@ -1,5 +1,5 @@
-"""WHICH target takes a change? DataHub, if it is set and knows the entity; else the catalog of the store itself; and changesets
-alone hold what is promoted of something that no source has told of.
+"""WHICH target takes a change? DataHub, if it is set and knows the entity; else the catalog of the store itself; for
+an entity that no source has, the changesets alone.
 """
 
 from dataclasses import dataclass

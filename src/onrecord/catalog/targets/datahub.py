@@ -1,7 +1,7 @@
 """HOW is a value promoted into DataHub? One field of one entity after the other, each compared first and noted before.
 
-DataHub does not say who wrote a value. So the changeset notes what is about to be written: what it does not note is
-someone else's, also if it is the same, and is never taken back.
+DataHub does not say who wrote a value. So the changeset notes each value before it is written: any other is someone
+else's, even an equal one, and is never taken back.
 """
 
 import time
@@ -49,7 +49,7 @@ _TRIES: Final = 2
 
 
 class DatahubTarget:
-    """Values in DataHub itself, which everyone there sees, and from where the catalog here is told them."""
+    """Values in DataHub itself, which everyone there sees, and which the catalog here then reads."""
 
     name = NAME
 
@@ -108,7 +108,7 @@ class DatahubTarget:
         return {each.edit.cell: UNSEEN for each in written if not _shows(shown, each)}
 
     def _write(self, client: DatahubClient, id: str, group: Sequence[FieldChange]) -> None:
-        """Write the values of one field of one entity, if the old ones still stand there."""
+        """Write the values of one field of one entity, if the old ones are still there."""
         cells = {each.edit.cell for each in group}
         noted = {each.edit.cell for each in self._noted(id, cells)}
         for number in range(1, _TRIES + 1):
@@ -239,7 +239,7 @@ def _groups(changes: Sequence[FieldChange]) -> Iterator[list[FieldChange]]:
 
 
 def _put_back(client: DatahubClient, group: Sequence[FieldChange]) -> dict[Cell, str]:
-    """Put back the values of one field of one entity where ours still stand; returns why others could not be."""
+    """Restore the values of one field of one entity where ours are still there; returns why not elsewhere."""
     # What was written may not show yet, and what does not show cannot be taken back.
     now = _looked(client, group, lambda seen: not any(_is_before(seen, each) for each in group))
     kept, puts = {}, []
@@ -262,7 +262,7 @@ def _looked(
     changes: Sequence[FieldChange],
     is_settled: Callable[[Mapping[Cell, Standing]], bool],
 ) -> dict[Cell, Standing]:
-    """What stands at some places, looked at until it is as expected or it has taken too long."""
+    """The values at some places, read again until they are as expected or time is up."""
     deadline, pause = time.monotonic() + SHOWN_WITHIN_S, FIRST_LOOK_S
     while True:
         now = standing(client, [_wanted(each) for each in changes])

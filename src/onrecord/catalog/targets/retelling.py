@@ -1,4 +1,4 @@
-"""HOW does the catalog here show what was written elsewhere? The model is told anew, as its source tells it now."""
+"""HOW does the catalog here show what was written elsewhere? The model's records follow its source."""
 
 from datetime import datetime
 
@@ -14,8 +14,8 @@ from onrecord.store.ports.store import Store
 
 
 def retell(store: Store, caller: Caller, now: datetime, model: Model, *, embeds: bool) -> None:
-    """Write the records of a model and its parts anew. One that another source tells, or that has other parts by now, is
-    left to the next ingest.
+    """Update the records of a model and its parts. A model from another source, or with other parts by now, is left to
+    the next ingest.
     """
     with store.writing(caller, now) as writing:
         catalog = writing.writing_of(ENTITIES)

@@ -1,6 +1,6 @@
-"""HOW is a value promoted of something that no source has told of yet? In its changesets alone, until a source brings it.
+"""HOW is a value of an entity promoted that no source has yet? In its changesets alone, until a source has it.
 
-What nobody has read in is nothing in the catalog: it has no record, so no search, list or count can take it for a table.
+An entity that was never ingested has no record in the catalog, so no search, list or count can take it for a table.
 What people promoted of it is what the changesets that name it have written and not taken back. When an ingest brings the
 thing itself, they are renamed as the catalog calls it, and their values become amendments of its record.
 """
@@ -64,7 +64,7 @@ def _is_told_of(name: str, lookup: StoredCatalog) -> bool:
 
 
 def promoted_of(root: str, reading: Reading, without: str = "") -> dict[Cell, Amendment]:
-    """What people promoted of something that no source has told of, by place; without what one changeset wrote."""
+    """The promoted values of an entity that no source has, by place; without those of one changeset."""
     return _promoted(each for each in reading.changesets.of_entity(root) if each.id != without)
 
 
@@ -90,7 +90,7 @@ def _amendment(changeset: Changeset, change: FieldChange) -> Amendment:
 
 
 class UnsourcedTarget:
-    """Promoted values of what no source has told of. A changeset notes which of its own it has written, all together."""
+    """Promoted values of entities that no source has. A changeset marks all its values as written at once."""
 
     name = NAME
 
@@ -168,7 +168,7 @@ def _moved(now: Mapping[Cell, Amendment], change: FieldChange) -> str | None:
 
 
 def shown_unsourced(name: str, reading: Reading) -> dict[str, Any] | None:
-    """What people promoted of something that no source has told of, as an inspection shows it; None if nothing."""
+    """The promoted values of an entity that no source has, as an inspection shows them; None if nothing."""
     promoted = in_order(promoted_of(name, reading).values())
     if not promoted:
         return None

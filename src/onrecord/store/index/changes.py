@@ -25,7 +25,7 @@ class IndexChanges:
         self._postings_out: list[Row] = []
         self._facets_in: list[Row] = []
         self._facets_out: list[Row] = []
-        #: By tenant and audience: in how many records more each term stands, and how many records, words and facets came.
+        #: By tenant and audience: in how many more records each term occurs, and how many records, words and facets came.
         self._terms: dict[tuple[int, str], Counter[str]] = {}
         self._counts: dict[tuple[int, str], list[int]] = {}
         self._rows: set[tuple[int, int]] = set()

@@ -131,8 +131,8 @@ class Embeddings:
         return True
 
     def coverage(self, model: EmbeddingModel) -> Coverage | None:
-        """What a search needs to know of the model's vectors; None if there are none, and once this transaction has
-        written some, which must not get into what others search.
+        """What a search needs to know of the model's vectors; None if there are none, or if this transaction has
+        written some, which others must not find yet.
         """
         key = self._known().get(model)
         if key is None or self._tallies[key].is_changed:
@@ -143,7 +143,7 @@ class Embeddings:
         return Coverage(self._address.number, key, model, *counts, (), tally.stamp, tally.dropped)
 
     def clear(self) -> None:
-        """Drop every vector of the tenant, so that all are made anew."""
+        """Drop every vector of the tenant, so that jobs remake all."""
         for table in (vectors, audience_vectors):
             self._connection.execute(delete(table).where(*self._here(table)))
         for key in self._known().values():

@@ -152,7 +152,7 @@ def positions(
     for tenant, row, term, weight, length, packed in told:
         _, positions, labels = found.setdefault((tenant, row), (length, {}, set()))
         positions[term] = read_positions(packed)
-        # Its mentions weigh more than they would if they all stood in the content.
+        # Its mentions weigh more than they would if they were all in the content.
         if weight > CONTENT_WEIGHT * len(positions[term]):
             labels.add(term)
     return {key: Places(length, at, frozenset(labels)) for key, (length, at, labels) in found.items()}

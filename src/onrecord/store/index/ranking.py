@@ -14,7 +14,7 @@ from onrecord.store.index.entries import CONTENT_WEIGHT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Fine enough that a word which stands in a million memories still weighs something.
+# Fine enough that a word that occurs in a million memories still weighs something.
 SCALE: Final = 1 << 24
 # k1 is measured in words of the content, whose weight is not 1.
 _K1: Final = 1.2 * CONTENT_WEIGHT
@@ -30,7 +30,7 @@ ROW_UNIT: Final = 1 << (_LENGTH_BITS + _WEIGHT_BITS)
 SPARSE: Final = 64
 # If there are this few keys relative to the length of the list, that is not worth it.
 _FEW: Final = 64
-#: So many postings are scored one by one as quickly as in arrays; whoever asks for no more need not load NumPy.
+#: So many postings are scored one by one as quickly as in arrays; a search for no more need not load NumPy.
 FEW_POSTINGS: Final = 80
 # Scores are counted in so many steps of two to find how high the best reach: many are equal, and sorting stumbles there.
 _STEP_BITS: Final = 12

@@ -186,7 +186,7 @@ def stray_jobs(connection: Connection, address: HomeAddress) -> int:
 
 
 def mend(connection: Connection, address: HomeAddress, wanted: Mapping[int, ExpectedVectors]) -> None:
-    """Drop wrong vectors, correct the audiences of the others, and count anew; dropped vectors can be made again."""
+    """Drop wrong vectors, correct the audiences of the others, and recount; dropped vectors can be made again."""
     connection.execute(delete(jobs).where(*_STRAY), address.parameters)
     found = list(wrong_vectors(connection, address, wanted))
     if not found and next(miscounts(connection, address), None) is None:
@@ -202,7 +202,7 @@ def mend(connection: Connection, address: HomeAddress, wanted: Mapping[int, Expe
 
 
 def _count_anew(connection: Connection, address: HomeAddress) -> None:
-    """Count anew, with a new highest stamp on every vector, so that caches read all of them again."""
+    """Recount, with a new highest stamp on every vector, so that caches read all of them again."""
     import numpy as np
 
     here = address.parameters

@@ -80,7 +80,7 @@ def check_not_moved_on(connection: Connection, backend: Backend) -> None:
 
 def has_moved_on(backend: Backend) -> StoreUnavailable | None:
     """Whether a statement failed because the tables are no longer those that this process knows."""
-    # What is damaged, closed or out of reach is told by the error itself.
+    # The error itself says what is damaged, closed or out of reach.
     with suppress(DBAPIError, UnicodeDecodeError), backend.reading() as connection:
         stand = _stand_of(connection)
         if stand.step not in (None, HEAD):

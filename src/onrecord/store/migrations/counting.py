@@ -46,7 +46,7 @@ def sum_vectors(bind: sa.Connection) -> None:
         vector = _numbers(packed)
         width = dimensions.get(tuple(place[:3]))
         if width is None:
-            # The doctor tells of vectors of no known model.
+            # The doctor reports vectors of unknown models.
             continue
         sums = found.setdefault(tuple(place), [0, 0, np.zeros(width, np.float64)])
         sums[0] += passage == 0
@@ -59,7 +59,7 @@ def sum_vectors(bind: sa.Connection) -> None:
 
 
 def _packed(bind: sa.Connection) -> str:
-    """What pgvector knows as a vector comes as the text of a list, where nobody has told the driver of its type."""
+    """PostgreSQL returns a vector as the text of a list, since the driver does not know its type here."""
     return "CAST(vector AS text)" if bind.dialect.name == "postgresql" else "vector"
 
 

@@ -1,4 +1,4 @@
-"""Runs the steps on the connection it is handed, inside that connection's transaction."""
+"""Runs the steps on the given connection, inside that connection's transaction."""
 
 from alembic import context
 

@@ -1,4 +1,4 @@
-"""HOW is a store moved, checked and rebuilt? As a whole, whoever may see what."""
+"""HOW is a store moved, checked and rebuilt? As a whole, unfiltered by caller."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -27,7 +27,7 @@ class Counters(NamedTuple):
 
 
 class Archive(Protocol):
-    """The whole store in one consistent state, whoever may see what."""
+    """The whole store in one consistent state, unfiltered by caller."""
 
     def homes(self) -> list[Home]:
         """The homes that hold or held records, by their names in exports."""
@@ -43,7 +43,7 @@ class Archive(Protocol):
         """Every relation, including removed ones."""
 
     def workspace(self, tenant: str) -> WorkspaceArchive:
-        """What a tenant keeps beside its memories."""
+        """The workspace of a tenant."""
 
     def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
         """The memories in some rows, in their present state."""
@@ -95,4 +95,4 @@ class Restoring(Archive, Protocol):
         """Store a memory's vectors if its text is still the same; False if it has changed or is gone."""
 
     def drop_vectors(self) -> None:
-        """Drop every vector of the tenant, so that all are made anew."""
+        """Drop every vector of the tenant, so that jobs remake all."""

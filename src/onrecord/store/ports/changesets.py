@@ -11,7 +11,7 @@ from onrecord.store.ports.filters import ChangesetFilter
 class Changesets(Protocol):
     """The changesets of the caller's own tenant, in one consistent state.
 
-    They do not check who asks: whoever calls them must leave out what the caller may not see.
+    They do not check the caller: the calling code must leave out what the caller may not see.
     """
 
     def one(self, id: str) -> Changeset | None:

@@ -27,7 +27,7 @@ class Found(NamedTuple):
 
 
 class Places(NamedTuple):
-    """How many words a memory has, the positions of some terms in it, and which of these stand in its title, hint or
+    """How many words a memory has, the positions of some terms in it, and which of these are in its title, hint or
     tags too.
     """
 

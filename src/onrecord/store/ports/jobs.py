@@ -49,7 +49,7 @@ class Jobs(Protocol):
     """The jobs of one home, or of the whole store, in one transaction."""
 
     def add(self, name: str, due: datetime, subject: int = 0) -> None:
-        """Add a job; a waiting one begins anew, since its subject has changed."""
+        """Add a job; a waiting one starts over, since its subject has changed."""
 
     def ask(self, name: str, due: datetime) -> None:
         """Add a job for the whole home, unless it is there."""
@@ -64,7 +64,7 @@ class Jobs(Protocol):
         """Remove a job for the whole home: there is nothing left to do."""
 
     def finish(self, done: Sequence[Job]) -> None:
-        """Remove finished jobs, unless they were added anew meanwhile."""
+        """Remove finished jobs, unless they were added again."""
 
     def postpone(self, job: Job, due: datetime, error: str | None) -> None:
         """Try a job again later; without an error it counts as fresh."""

@@ -1,6 +1,6 @@
 """WHAT is kept, and who may see and change it? Memories, their history and their relations.
 
-A reading is one consistent state; a writing is one transaction that lets no other writer into its tenant.
+A reading is one consistent state; a writing is one transaction that excludes other writers of its tenant.
 Both belong to one caller: there is no way to read or write without saying for whom.
 """
 
@@ -90,7 +90,7 @@ class Reading(Protocol):
 
     @property
     def workspace(self) -> Workspace:
-        """What the caller's own tenant keeps beside its memories."""
+        """The workspace of the caller's own tenant."""
 
     @property
     def changesets(self) -> Changesets:
@@ -102,7 +102,7 @@ class Reading(Protocol):
 
     @property
     def sees_global(self) -> bool:
-        """Whether the caller sees global memories beside the tenant's own."""
+        """Whether the caller also sees global memories."""
 
     def reading_of(self, collection: Collection) -> "Reading":
         """Another collection of the tenant, in the same state of the store."""
@@ -125,7 +125,7 @@ class Reading(Protocol):
         """
 
     def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
-        """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""
+        """The memories of some matches, in their order, as they were at the time of the question; those the caller sees."""
 
     def narrow(self, keys: Sequence[Key], only: MemoryCriteria, metadata: Mapping[str, Any]) -> set[Key]:
         """Those of some memories that match, and whose metadata has these values."""
@@ -191,14 +191,14 @@ class Reading(Protocol):
 
 
 class Writing(Reading, Protocol):
-    """One transaction in one tenant. Others see nothing of it until the block ends without an error."""
+    """One transaction in one tenant. Others do not see it until the block ends without an error."""
 
     #: A sentence about what remains of erased data, and until when; set when the block ends, None if nothing remains.
     residue: str | None
 
     @property
     def workspace(self) -> WritableWorkspace:
-        """What the caller's own tenant keeps beside its memories, in the same transaction."""
+        """The workspace of the caller's own tenant, in the same transaction."""
 
     @property
     def changesets(self) -> WritableChangesets:
@@ -263,8 +263,8 @@ class Writing(Reading, Protocol):
         """
 
     def redact(self, memory: Memory, past: Mapping[int, Memory]) -> None:
-        """Put other words into old versions of a record of the catalog, whoever may change it: what is erased stays in none
-        of them.
+        """Replace the words of old versions of a catalog record, whoever calls, so that none of them keeps erased
+        text.
         """
 
     def relate(
@@ -282,7 +282,7 @@ class Writing(Reading, Protocol):
 
     def attached(self, conversation: ConversationKey | None, artifacts: Sequence[str]) -> list[Memory]:
         """The memories that change with something deleted: those of session scope in a conversation, and the caller's own
-        that are pinned to it, or for an admin all of them; and those linked to some artifacts, whoever sees them, since a link must lead somewhere.
+        that are pinned to it, or for an admin all of them; and those linked to some artifacts, visible or not, since a link must lead somewhere.
         """
 
     def note(self, operation: str, subject: str | None = None) -> None:

@@ -15,7 +15,7 @@ from onrecord.store.ports.jobs import Job, Jobs
 from onrecord.store.ports.ledger import Ledger
 from onrecord.store.ports.records import Reading, Writing
 
-#: When the watcher last looked, if it shall look at everything anew.
+#: The time of the watcher's last run, if it must check everything.
 BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -57,7 +57,7 @@ class Store(Protocol):
         """The jobs of the whole store, in a transaction of their own."""
 
     def is_gone(self) -> bool:
-        """Whether its files were deleted or replaced, so that whoever has it open works for nobody."""
+        """Whether its files were deleted or replaced, so that work on the open store is lost."""
 
     def has_due(self, names: Sequence[str], now: datetime) -> bool:
         """Whether a job of one of these names is due anywhere."""

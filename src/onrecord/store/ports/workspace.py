@@ -46,10 +46,10 @@ class NewArtifact(NamedTuple):
 
 
 class Workspace(Protocol):
-    """What a tenant keeps beside its memories, in one consistent state; nothing of other tenants.
+    """The workspace of one tenant, in one consistent state.
 
-    Listings hold what the caller is a member of. `conversation`, `artifact`, `content` and `scratchpad` do not check who
-    asks: whoever calls them must.
+    Listings hold what the caller is a member of. `conversation`, `artifact`, `content` and `scratchpad` do not check
+    the caller: the calling code must.
     """
 
     #: The conversation that the caller speaks in.
@@ -137,7 +137,7 @@ class WritableWorkspace(Workspace, Protocol):
 
 
 class WorkspaceArchive(Protocol):
-    """Everything that a tenant keeps beside its memories, in one consistent state, whoever may see what."""
+    """The whole workspace of a tenant, in one consistent state, unfiltered by caller."""
 
     def every(self) -> Iterator[WorkspaceItem]:
         """Conversations in the order in which they began, artifacts by number, scratchpads and settings by agent, and

@@ -118,7 +118,7 @@ class PostgresBackend:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         with self._reader.connect() as connection, connection.begin():
-            # In each transaction anew: a pooler may hand it another connection.
+            # Set in each transaction: a pooler may use another connection.
             self._limit(connection, statement=self._timeouts.statement)
             yield connection
 

@@ -1,4 +1,4 @@
-"""WHICH memories say nearly the same, and which of them were turned down? Rows of one audience that the caller sees."""
+"""WHICH memories say nearly the same, and which of them were rejected? Rows of one audience that the caller sees."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -88,7 +88,7 @@ def _of_some(visibility: Visibility) -> Select[Any]:
 
 @cache
 def _near(visibility: Visibility) -> Select[Any]:
-    """What the owner has said and still counts, and what anyone proposed in vain."""
+    """The owner's live memories that change no other, and rejected proposals."""
     said = and_(
         memories.c.status.in_(sorted(LIVE)), memories.c.owner == bindparam("owner"), changes_no_other()
     )

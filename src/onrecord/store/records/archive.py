@@ -1,4 +1,4 @@
-"""HOW is the whole store read and refilled? For moving, checking and rebuilding it, whoever may see what."""
+"""HOW is the whole store read and refilled? For moving, checking and rebuilding it, unfiltered by caller."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -316,7 +316,7 @@ class SqlRestoring(SqlArchive):
         return kept
 
     def drop_vectors(self) -> None:
-        """Drop every vector of the tenant, so that all are made anew."""
+        """Drop every vector of the tenant, so that jobs remake all."""
         self._embeddings.clear()
 
     def _heal_rows(self) -> None:

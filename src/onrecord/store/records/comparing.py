@@ -154,7 +154,7 @@ def _edges(
 ) -> Callable[[_ChangeWindow], Iterator[tuple[int, Relation]]]:
     """The edges for which the time in a column lies in the window, and that differ from before.
 
-    A new edge is told as it stands afterwards, a removed one as it stood before.
+    A new edge is shown as it is afterwards, a removed one as it was before.
     """
 
     def touched(window: _ChangeWindow) -> Iterator[tuple[int, Relation]]:

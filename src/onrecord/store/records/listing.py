@@ -208,7 +208,7 @@ def _filters(
 
 
 def _in_state(record: FromClause, state: ProposalState) -> ColumnElement[bool]:
-    """The state of a proposal. Each is in exactly one: its status tells it, who approved it, and its changeset."""
+    """The state of a proposal. Each is in exactly one, by its status, its approver and its changeset."""
     approved, applied = record.c.approved_by.is_not(None), record.c.changeset.is_not(None)
     status, live = record.c.status, record.c.status.in_(sorted(LIVE))
     match state:

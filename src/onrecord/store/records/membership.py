@@ -1,8 +1,8 @@
-"""WHICH conversation does a name mean, and who is in it? Whoever began it, those it was shared with, and admins.
+"""WHICH conversation does a name mean, and who is in it? Its owner, those it was shared with, and admins.
 
-A name alone means one's own, whoever asks; `~OWNER/NAME` means another's, for its members. So naming a conversation is not
-joining it, and nobody's sharing changes what one's own names mean. This is asked once where a reading or a writing is
-opened, and only for a caller who is in a conversation.
+A name alone means the caller's own; `~OWNER/NAME` means another user's, for its members. So naming a conversation does
+not join it, and sharing does not change what a user's own names mean. This is looked up once, when a reading or a
+writing opens, and only for a caller who is in a conversation.
 """
 
 from collections.abc import Sequence

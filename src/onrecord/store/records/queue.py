@@ -77,7 +77,7 @@ class JobQueue:
         self._connection.execute(delete(jobs).where(*_of(self._address), jobs.c.subject == subject))
 
     def finish(self, done: Sequence[Job]) -> None:
-        """Remove finished jobs, but not those that were added anew meanwhile, which clears the claim."""
+        """Remove finished jobs, but not those added again meanwhile, which clears the claim."""
         for job in done:
             self._connection.execute(delete(jobs).where(*_claimed(self._address, job)))
 

@@ -1,4 +1,4 @@
-"""HOW is what is kept beside memories read and written? The port of the workspace over any SQL back end."""
+"""HOW is the workspace read and written? Its port over any SQL back end."""
 
 import hashlib
 from dataclasses import asdict
@@ -61,7 +61,7 @@ _MEMBERS: Final = conversation_members
 
 
 class SqlWorkspace(WorkspaceRows):
-    """What a tenant keeps beside its memories, in one consistent state."""
+    """The workspace of a tenant, in one consistent state."""
 
     # Conversations
 
@@ -191,7 +191,7 @@ class SqlWritableWorkspace(SqlWorkspace):
         return made
 
     def _next_conversation(self) -> str:
-        """The next number of the tenant, unless the caller has chosen it. What others chose is not counted: it would tell of it."""
+        """The tenant's next number that the caller has not chosen. Others' choices are not skipped: a gap would reveal them."""
         while True:
             number = str(self._next(CONVERSATION))
             if self._row_of(ConversationKey(self._caller.user, number)) is None:

@@ -81,7 +81,7 @@ class SqlWorkspaceArchive(WorkspaceRows):
                 values = asdict(item)
                 del values["users"]
                 self._add(agent_settings, **values)
-                # Exports of earlier versions do not tell who uses it.
+                # Exports of earlier versions do not say who uses it.
                 self._take_users(item.agent, item.users or (item.updated_by or "",))
             case Changeset():
                 self._changesets.restore(item)
@@ -130,7 +130,7 @@ class SqlWorkspaceArchive(WorkspaceRows):
                 numbered = self._artifacts(artifacts.c.id == (whole(file.id) or 0))
                 return [self._one(numbered, read_artifact), self.artifact_at(_home_of(file), file.path)]
             case StoredScratchpad(notes=()):
-                # It tells of users alone; whoever they are here, it is the same agent.
+                # It lists only users; whatever the users here, it is the same agent.
                 return [item] if self.users_of(item.agent) else []
             case StoredScratchpad():
                 here = self._stored_scratchpad(item.agent)
@@ -180,8 +180,8 @@ def _home_of(file: Artifact) -> ConversationKey:
 
 
 def _as_compared(item: WorkspaceItem | Artifact) -> WorkspaceItem | Artifact:
-    """Members and users come and go, exports of earlier versions do not tell who gave a number, and what a changeset promoted
-    may stand in another catalog: that says nothing of what an item is.
+    """The item without fields that may differ: members and users change, older exports do not say who gave a number,
+    and a changeset's values may be in another catalog.
     """
     match item:
         case Conversation():

@@ -222,7 +222,7 @@ class SqlWriting(SqlReading):
                 self._transaction.statements.add_audit.run(self._connection, [told])
 
     def _note_erased(self, memory: Memory, change: Change) -> None:
-        """Note an erasure. An id that someone chose may tell something of what is forgotten, so the audit drops it; a
+        """Note an erasure. An id that someone chose may reveal something of what is erased, so the audit drops it; a
         number does not.
         """
         if not self._collection.is_audited or ids.whole_number(ids.address(memory.id).id) is not None:
@@ -310,7 +310,7 @@ class SqlWriting(SqlReading):
         return added
 
     def _count_past(self, id: str, memory: Memory) -> None:
-        """Let numbers go on after one that was chosen for everyone: the next would tell of one that was chosen for a few."""
+        """Continue numbering after an id chosen for everyone; after one chosen for a few, the next would reveal it."""
         if audience_of(memory) in (TENANT, GLOBAL):
             self._counters.note_id(id)
 
@@ -441,8 +441,8 @@ class SqlWriting(SqlReading):
         return [read_memory(row, self._home) for row in told]
 
     def _strip(self, reference: str, erased: RowPlace, change: Change) -> int:
-        """Remove a reference from every memory of the tenant and its history, whoever may see them; returns how many
-        of those the caller sees.
+        """Remove a reference from every memory of the tenant and its history, visible or not; returns how many of
+        those the caller sees.
         """
         stripped = 0
         for key, name in sorted(self._touched_tenants().items()):
@@ -512,7 +512,7 @@ class SqlWriting(SqlReading):
         which: list[ColumnElement[bool]] = [memories.c.artifact.in_(artifacts)] if artifacts else []
         if conversation is not None:
             there = and_(memories.c.conversation == conversation.id, whose(memories) == conversation.by)
-            # What was for its members alone changes with it, whoever saved it.
+            # Its members' session memories change with it, whoever saved them.
             changes = or_(memories.c.owner == self._caller.user, memories.c.scope == "session")
             which.append(there if self._caller.is_admin else and_(there, changes))
         if not which:

@@ -1,4 +1,4 @@
-"""WHICH entries stand in memories.yaml, and where? So that one can be rewritten while all others stay as they are.
+"""WHICH entries are in memories.yaml, and where? So that one can be rewritten while all others stay as they are.
 
 Comments, blank lines and people's own formatting of an entry survive every change of another entry.
 """
@@ -155,7 +155,7 @@ def read_document(text: str) -> YamlDocument:
 
 
 def _listing(root: Node | None) -> SequenceNode | None:
-    """The list of entries, which is the whole document or stands under its name."""
+    """The list of entries, which is the whole document or is under its name."""
     if root is None or (isinstance(root, ScalarNode) and root.is_nothing):
         return None
     if isinstance(root, SequenceNode):

@@ -62,7 +62,7 @@ def _shape(rule: rules.Rule) -> Shape:
     return "text"
 
 
-#: Every field of an entry in the order of writing, and what it holds; times stand at the end.
+#: Every field of an entry in the order of writing, and what it holds; times come last.
 SHAPES: Final[dict[str, Shape]] = _HEAD | {
     name: _shape(_RULES[name]) for name in sorted(_REST, key=TIMES.__contains__)
 }

@@ -8,7 +8,7 @@ A change is put down in this order, each step on disk before the next:
 3. the new memories.yaml in place of the old one;
 4. the index, with the digests of both files.
 
-Whoever comes after a crash finds, before 2, a file that no commit names, and removes it: nothing happened. After 2
+After a crash before 2, the next opening removes the new file, which no commit names: nothing happened. After 2
 the last commit names the file that lies ready, and that file takes its place: all of it happened. After 3 the files
 agree, and only the index is behind, which its digests show; it is derived anew. A line torn in 2 has no commit
 after it, and is cut off. At no point do the files say different things for longer than it takes to open the store.

@@ -2,7 +2,7 @@
 another.
 
 A transaction is some lines and a last one with the digest of memories.yaml after it; without that line it was never
-finished. The end of a version is not written, since the next one tells it. So lines are only added; only forgetting
+finished. The end of a version is not written, since the next one gives it. So lines are only added; only forgetting
 rewrites the whole. The lines of two branches may be merged in any order.
 """
 

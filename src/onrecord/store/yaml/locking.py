@@ -75,7 +75,7 @@ class FolderLock:
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except FileNotFoundError:
-            # Someone has just removed the folder that it stands in.
+            # Someone has just removed the folder that it is in.
             private_files.make_folder(self._path.parent)
             yield None
             return

@@ -15,7 +15,7 @@ _STEP: Final = 2
 # A longer key is written with `? `; YAML needs that from 1,024 characters on.
 _LONGEST_KEY: Final = 500
 
-#: What cannot stand in YAML as it is: control characters, and what some readers take for the end of a line.
+#: What YAML cannot hold unescaped: control characters, and what some readers take for the end of a line.
 _UNPRINTABLE: Final = (
     "[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
@@ -28,7 +28,7 @@ _SHORT: Final = {"\t": r"\t", "\n": r"\n", "\r": r"\r", '"': r"\"", "\\": r"\\"}
 
 
 def render(entry: Mapping[str, Any], column: int) -> str:
-    """An entry as an item of a list whose dashes stand in this column."""
+    """An entry as an item of a list whose dashes are in this column."""
     lines = _fields(entry, column + _STEP, TIMES)
     lines[0] = f"{' ' * column}- {lines[0].lstrip(' ')}"
     return "\n".join(lines) + "\n"

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _say(problem, as_json="--json" in given)
         code = next(code for kind, code in EXIT_CODES if isinstance(problem, kind))
     except SystemExit:
-        # Click's way out when whoever reads our output has read enough; its 1 would mean something else here.
+        # Click's exit when the reader of our output has closed it; its 1 would mean something else here.
         code = 0
     except BrokenPipeError:
         # The same at the last flush; what is left in the buffer must not raise once more on the way out.

@@ -173,7 +173,7 @@ def _inserted(text: str, members: dict[str, _Member], opening: int, name: str, e
         has_comma = text[comma] == ","
         before = text[: comma + 1] if has_comma else f"{text[: last.end]},"
         rest = text[comma + 1 if has_comma else last.end :]
-        # A comment at the end of the line is about what stands before it.
+        # A comment at the end of the line is about what comes before it.
         beside = _BESIDE.match(rest)
         kept = beside[0] if beside else ""
         ends = "," if has_comma else ""

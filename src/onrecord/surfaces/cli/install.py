@@ -43,7 +43,7 @@ class Host:
     path: Callable[[], Path]
     form: Form
     typed: bool = False
-    #: How a header is told to take a variable of the environment; None if servers elsewhere are not for this file.
+    #: How a header refers to a variable of the environment; None if servers elsewhere are not for this file.
     variable: str | None = None
 
 
@@ -152,7 +152,7 @@ def _uninstall(context: click.Context, host: str, yes: bool, **given: Any) -> No
 
 
 def _put(form: Form, text: str, entry: dict[str, Any]) -> str:
-    """Our entry in place of an earlier one; settings of an entry of the former name are kept unless given anew."""
+    """Our entry in place of an earlier one; settings of an entry of the former name are kept unless replaced."""
     former = form.entry(text, _FORMER)
     if former is None:
         return form.put(text, NAME, entry)
@@ -266,7 +266,7 @@ def _edited(path: Path, edit: Callable[[], str]) -> str:
 
 
 def _write(path: Path, before: str, after: str, *, yes: bool) -> None:
-    """Show the changes, ask, and replace the file; the old one is kept beside it."""
+    """Show the changes, ask, and replace the file; the old one is kept as a copy."""
     lines = (before.splitlines(), after.splitlines())
     for line in difflib.unified_diff(*lines, str(path), str(path), lineterm=""):
         click.echo(line)

@@ -146,8 +146,8 @@ def show(answer: Any) -> None:
 
 
 def exit_code(answer: Any) -> int:
-    """What the exit code must say: 0, or that something is wrong. A script must be able to tell that something would go
-    stale from a failure of ours.
+    """The exit code: 0, or that something is wrong. A script must be able to distinguish that something would go stale
+    from a failure of ours.
     """
     is_bad_news = bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
     return (WOULD_GO_STALE if type(answer).__name__ == "Impacted" else 1) if is_bad_news else 0
@@ -880,7 +880,7 @@ def _numbered(name: str) -> str:
 
 
 def _pin(memory: "Memory") -> str | None:
-    """The conversation of a memory; another's than its owner's is named with whoever began it."""
+    """The conversation of a memory; one that another user began is named with that user."""
     return (
         memory.conversation
         if memory.pinned is None or memory.conversation_by is None

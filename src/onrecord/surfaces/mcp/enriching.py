@@ -27,7 +27,7 @@ Context = ServerRequestContext[Any, Any]
 AnyDoor = Door | AsyncDoor
 
 _LOG: Final = logging.getLogger(__name__)
-#: Under this name the text stands in structured content that has no declared shape.
+#: The name of the text in structured content that has no declared shape.
 KEY: Final = "memory_context"
 _SESSION: Final = "mcp-session-id"
 #: So many questions are under way at once; while as many hang, none is asked.
@@ -45,11 +45,11 @@ def attach_memories(
     skip: Collection[str] = (),
     conversation: Callable[[Context], str | None] | None = None,
 ) -> "AttachingMiddleware":
-    """Middleware for `Server.middleware`: what is known of the things in a tool's answer is told with that answer.
+    """Middleware for `Server.middleware`: adds memories about the things in a tool's answer to that answer.
 
-    `door` is a door to the store, or gives the door of whoever sent a request. After `deadline_s` the result goes out
-    without. `skip` names tools whose results are left alone. `conversation` gives the name of the conversation of a
-    request, in which each memory is told once; without it each session of the protocol is one.
+    `door` is a door to the store, or returns the door for a request's sender. After `deadline_s` the result is sent
+    without them. `skip` names tools whose results stay unchanged. `conversation` returns the name of a request's
+    conversation, which gets each memory once; by default each session of the protocol is one.
     """
     # The parser takes longer to load than a first answer may wait.
     Thread(target=parse_sql, args=("SELECT 1",), daemon=True).start()
@@ -58,19 +58,19 @@ def attach_memories(
 
 
 class AnswerAdapter(Protocol):
-    """What is read of an answer, and how what is known of it is told."""
+    """Chooses what to read of an answer, and what to add to it."""
 
     def asked(self, call: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any] | None:
         """What to ask `attach`, given the parameters of a call and its result; None to leave the result alone. With
-        `again`, each answer is told all of it, whatever the conversation was told before.
+        `again`, each answer gets all memories, even those the conversation already got.
         """
 
     def told(self, attached: Attached) -> Any:
-        """What to tell: a text, or a JSON object whose value under `memory_context` is told. None for nothing."""
+        """What to add: a text, or a JSON object whose value under `memory_context` is added. None for nothing."""
 
 
 class WholeAnswers:
-    """Our own: arguments, texts and structured content of every tool, failed calls too; told as one framed text."""
+    """Our own: arguments, texts and structured content of every tool, failed calls too; adds one framed text."""
 
     def __init__(self, skip: frozenset[str], ask: Mapping[str, Any]) -> None:
         self._skip, self._ask = skip, ask
@@ -98,7 +98,7 @@ class AttachingMiddleware:
         self._door_of: Callable[[Context], AnyDoor] = door if callable(door) else lambda context: door
         self._deadline_s, self._adapter, self._conversation = deadline_s, adapter, conversation
         self._places = _Slots(_MOST_AT_ONCE)
-        #: Conversations that the store has told something, too late to be passed on.
+        #: Conversations whose memories came from the store too late to be passed on.
         self._missed: LruCache[str, bool] = LruCache(_MOST_SESSIONS)
 
     async def __call__(self, context: Context, call_next: CallNext) -> HandlerResult:
@@ -141,7 +141,7 @@ class AttachingMiddleware:
         if not (place := self._places.take()):
             _LOG.warning("Nothing was attached to an answer: the store is busy")
             return None
-        # What came too late was not told.
+        # What came too late was not sent.
         again = named is not None and self._missed.pop(named) is True
         ask = {"conversation": named, "again": again, **asked}
         with place:

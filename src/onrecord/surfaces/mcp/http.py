@@ -53,7 +53,7 @@ def mcp_app(
 ) -> Starlette:
     """The protocol at /mcp (the faces it `speaks`), /mcp/NAME, /mcp/NAME+OTHER …, and the metadata of these resources.
 
-    `issuer` is whose tokens are taken. The routes may be taken into another application, which then runs
+    Tokens of `issuer` are accepted. The routes may be taken into another application, which then runs
     `app.router.lifespan_context(app)` within its own.
     """
     endpoint = _McpEndpoint(runner, faces, speaks, issuer, security)

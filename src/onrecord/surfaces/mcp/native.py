@@ -180,7 +180,7 @@ def _saved(saved: Remembered) -> ToolAnswer:
     }
     told = f"#{memory.id} {saved.outcome} (scope {memory.scope}, {memory.status})."
     if memory.proposes is not None:
-        # What became of it stands in the notes.
+        # The notes say what became of it.
         told = "Nothing changes yet."
     if saved.scrubbed:
         told += f" {saved.scrubbed} secret(s) were taken out before it was stored."
@@ -288,7 +288,7 @@ def _approval(door: OnRecord, arguments: Arguments) -> str | None:
     if memory.proposes and memory.proposes.what_is_new:
         what += f"; rejected before, new is {in_quotes(memory.proposes.what_is_new)}"
     replaced = framed(old, heading="What it would change:") + "\n" if old else ""
-    # What is promoted leaves the frame of quoted notes, so whoever approves it sees every value.
+    # What is promoted leaves the frame of quoted notes, so the approver sees every value.
     edits = [bullet(json.dumps(to_json(edit), ensure_ascii=False)) for edit in memory.edits or ()]
     promoted = enclosed("What it would write into the catalog:", edits) + "\n" if edits else ""
     return f"{replaced}{promoted}{framed([memory], heading=f'Accept this ({what})?')}"

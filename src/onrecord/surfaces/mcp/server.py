@@ -168,7 +168,7 @@ def _call(request: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolR
     tool = request.tools.get(name)
     if tool is None or not tool.is_offered_to(request.door.caller):
         if tool is not None and not tool.operation.is_offered_to(request.door.caller):
-            # The door refuses and notes it in the audit; the answer does not tell that there is such a tool.
+            # The door refuses and notes it in the audit; the answer does not reveal that the tool exists.
             with suppress(Forbidden):
                 request.door.perform(tool.operation)
         raise MCPError(code=protocol.INVALID_PARAMS, message=f"Unknown tool: {name}")
@@ -177,13 +177,13 @@ def _call(request: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolR
         told = confirmed(request.door, tool, call)
         return told if isinstance(told, Elicitation) else tool.rendered(told)
     except StoreUnavailable as problem:
-        # Where the data lives is not for whoever asks from afar.
+        # Remote callers must not learn where the data lives.
         _LOG.error("The tool %s could not use the store: %s", name, problem)
         return _failure(tool.say_failure(type(problem)()))
     except OnRecordError as problem:
         return _failure(tool.say_failure(problem))
     except Exception as problem:
-        # Its message may quote a memory, and a trace tells nobody at the other end anything.
+        # Its message may quote a memory, and a trace does not help a remote caller.
         _LOG.error("The tool %s failed: %s", name, type(problem).__name__)
         return _failure(
             f"Something failed inside OnRecord ({type(problem).__name__}); the request was not at fault. Nothing "

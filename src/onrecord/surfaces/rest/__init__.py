@@ -11,7 +11,7 @@ from onrecord.surfaces.rest.operations import PREFIX, Endpoint, OperationHandler
 from onrecord.surfaces.rest.request_runner import RequestRunner
 from onrecord.surfaces.rest.transfer import ExportTransfer, ImportTransfer
 
-#: Handwork beside the loop: what an operation does with a file is done with the message itself.
+#: Written by hand: what an operation does with a file is done with the message itself.
 _OVERRIDES: Final[dict[str, type[OperationHandler]]] = {"export": ExportTransfer, "import_": ImportTransfer}
 
 

@@ -114,7 +114,7 @@ class _FaceEndpoint:
                 raise Refusal(NO_METHOD, f"Allowed here: {self._allowed}.", {"allow": self._allowed})
             await self._runner.authenticate_large(request)
             body = await read_body(request, route.most_bytes)
-            # Only whoever is let in is told what is wrong with it.
+            # Only an authenticated caller learns what is wrong.
             return await self._runner.call(request, lambda door: self._act(route, door, request, body))
         except OnRecordError as error:
             if self._http.refuse is None:

@@ -217,7 +217,7 @@ def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> 
     if isinstance(asked, Forget):
         home, plain = ids.address(asked.id)
         kept = {"id": ids.spell(home or "", plain)} | kept
-    # What was told to one who writes is told to them again, though they may read nothing else.
+    # A writer gets the same answer again, even without the permission to read.
     reads: frozenset[Permission] = frozenset({"memory.read"})
     reading = door.as_caller(replace(door.caller, permissions=door.caller.permissions | reads))
     found = {

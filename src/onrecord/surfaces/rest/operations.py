@@ -81,7 +81,7 @@ class OperationHandler:
         door = self.runner.admit(request)
         values = self.values(request, body)
         key = idempotency.key_in(request.headers)
-        # What only reads is answered anew: a kept answer would outlive what one may see of it.
+        # Reads run again: a stored answer could show what the caller may no longer see.
         if key is None or self.operation.effect == "read":
             told, repeated = idempotency.worded(door.perform(self.operation, **values)), False
         else:

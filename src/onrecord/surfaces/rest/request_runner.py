@@ -45,7 +45,7 @@ class RequestState:
     request: str
     caller: Caller | None = None
     budget: Budget | None = None
-    #: The door of the caller, once it has been let in.
+    #: The door of the caller, once authenticated.
     door: OnRecord | None = None
     #: Counts one more piece of work of this request; TooMany if nothing is left.
     count_another: Callable[[], None] = lambda: None
@@ -99,7 +99,7 @@ class RequestRunner:
             await self.authenticate(request)
 
     async def authenticate(self, request: Request) -> OnRecord:
-        """The door of whoever sent this request, found where no work of theirs or of others is waited for."""
+        """The door of this request's caller, found without waiting for other work of any tenant."""
         with move_on_after(self._within_s):
             return await self._opened().door.run(None, partial(self.admit, request))
         raise StoreUnavailable(f"{self._late}.")
@@ -151,8 +151,8 @@ class RequestRunner:
         return self._lanes
 
     async def _whose(self, request: Request) -> str:
-        """The tenant of a request. Unknown credentials are checked first, so that whoever has many keys, or many ways to
-        write one, still has one share.
+        """The tenant of a request. Unknown credentials are checked first, so that many keys, or many spellings of one,
+        still give a tenant one share.
         """
         if known := self._tenants.get(_credential(request)):
             return known

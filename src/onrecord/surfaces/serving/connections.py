@@ -75,7 +75,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def is_known(self) -> bool:
-        """Whether whoever is at the other end has shown a key or token that is good."""
+        """Whether the client has sent a valid key or token."""
         return self._was_known or self._is_let_in()
 
     @property
@@ -147,7 +147,7 @@ class Connection(HttpToolsProtocol):
     # What is ours
 
     def _is_let_in(self) -> bool:
-        """Whether the request at hand has come in with a key or token."""
+        """Whether the current request passed with a key or token."""
         if self.cycle is None:
             return False
         state = self.cycle.scope.get("onrecord.request")
@@ -230,7 +230,7 @@ class _LastWarning:
 
 
 def _tell_of_crowd(most: int) -> None:
-    """Warn, but not each time: whoever fills the connections would also fill the log."""
+    """Warn, but not each time: a flood of connections would also fill the log."""
     if (now := time.monotonic()) - _LastWarning.told_at >= _TELL_AGAIN_S:
         _LastWarning.told_at = now
         _log.warning(

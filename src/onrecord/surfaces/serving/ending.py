@@ -8,7 +8,7 @@ from onrecord.surfaces.forced_exit import end_within
 
 
 class EndingServer(uvicorn.Server):
-    """A server that ends when it is told to, even if something hangs."""
+    """A server that ends on a signal, even if something hangs."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:

@@ -28,7 +28,7 @@ _ADVICE: Final = {
 
 
 class Metrics:
-    """Counts requests by route, method and status; nothing in it tells who asked or what."""
+    """Counts requests by route, method and status; it does not record who asked or what."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -58,7 +58,7 @@ class Metrics:
         }
 
     def note_advice(self, advised: Advised) -> None:
-        """Count a call of the advisor; nothing in it tells for whom."""
+        """Count a call of the advisor; not for whom it was made."""
         took = {
             "calls": 1.0,
             "unused": float(not advised.applied),

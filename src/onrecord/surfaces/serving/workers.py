@@ -38,7 +38,7 @@ class _Worker:
 
 
 class Workers:
-    """Processes that serve one application, named as `module:factory`, at one address until they are told to stop."""
+    """Processes that serve one application, named as `module:factory`, at one address until they are stopped."""
 
     def __init__(
         self, application: str, settings: Mapping[str, Any], listening: socket.socket, places: int

@@ -1,6 +1,6 @@
 """Each version knows who wrote its text, what waits is for its owner and reviewers alone, and a tenant says who may do what.
 
-Until now `origin` told who had made a memory; from now on it tells, with `author`, who wrote the text of each version.
+Until now `origin` said who had made a memory; from now on it and `author` say who wrote the text of each version.
 """
 
 from collections.abc import Iterator
@@ -48,8 +48,8 @@ def upgrade() -> None:
 
 
 def _credit_later_texts(bind: sa.Connection) -> None:
-    """A later text is by whoever made the version in which it came; what a file, an import or a source brought is by whom it
-    says."""
+    """The author of a later text is the maker of its version; a text from a file, an import or a source keeps its
+    stated author."""
     later: dict[tuple[int, ...], tuple[str, str]] = {}
     for row, author, origin in _authors(bind):
         if (author, origin) != (row.owner, row.origin):

@@ -43,7 +43,7 @@ def _make_terms(bind: sa.Connection) -> None:
 
 
 def _tell_facets(bind: sa.Connection) -> None:
-    """The table is written anew, since its key becomes longer."""
+    """Rebuild the table, since its key becomes longer."""
     if bind.dialect.name == "postgresql":
         bind.exec_driver_sql("ALTER TABLE facets DROP CONSTRAINT facets_key")
         for name in ("tenant", "collection", "facet", "row"):

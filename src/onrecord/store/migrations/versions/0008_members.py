@@ -1,8 +1,8 @@
 """A conversation is known by who began it and its name, and has members; an agent has users.
 
-Until now whoever named a conversation was in it. Those who worked in one stay in it: whoever began it, those who said something
-there to its members alone that has not ended, and whoever wrote its files. Where several did so under a name that nobody had
-registered, the first of them began it. To pin something of one's own to a name is not to be there.
+Until now naming a conversation was enough to be in it. Those who worked in one stay members: the user who began it,
+owners of its live memories of session scope, and authors of its files. If several did so under a name that nobody had
+registered, the first of them began it. A pin alone makes nobody a member.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ def upgrade() -> None:
 
 
 def _tell_users(bind: sa.Connection) -> None:
-    """Whoever set an agent or wrote to its scratchpad uses it, in the order of the audit; whoever set it last surely did."""
+    """Users who set an agent or wrote to its scratchpad use it, in the order of the audit; so does the last to set it."""
     bind.exec_driver_sql(
         'INSERT INTO agent_users (tenant, agent, "user", place) '
         'SELECT tenant, agent, "user", row_number() OVER (PARTITION BY tenant, agent ORDER BY first) FROM ('
@@ -85,7 +85,7 @@ _TELL_WHOSE: Final = (
 
 
 def _unpin_everyones(bind: sa.Connection) -> None:
-    """What is for every tenant is pinned to no conversation: it would tell them the name."""
+    """Unpin global memories: a pin would show the conversation's name to every tenant."""
     for name in ("memories", "versions"):
         bind.exec_driver_sql(
             f"UPDATE {name} SET conversation = NULL WHERE conversation IS NOT NULL "
@@ -143,7 +143,7 @@ def _count_on(bind: sa.Connection, tenant: int, name: str, on: Callable[[int], i
 
 
 def _take_members_in(bind: sa.Connection) -> None:
-    """Whoever spoke in a conversation, or wrote one of its files, is a member of it."""
+    """Make owners of session memories and authors of files members."""
     bind.exec_driver_sql(
         'INSERT INTO conversation_members (tenant, conversation, "user") '
         'SELECT m.tenant, c."row", m.owner FROM memories AS m '
@@ -205,7 +205,7 @@ _RETURNED: Final = (
 
 
 def _rename_audiences(bind: sa.Connection) -> None:
-    """The audience of a conversation names who began it too; rows and what is derived from them say so alike.
+    """Add who began a conversation to its audience, in rows and in everything derived from them.
 
     One statement for each table looks every row up in a list of old and new, whatever the number of conversations.
     """
@@ -247,7 +247,7 @@ _CARRYING: Final = (
 
 
 def _know_by_whom(bind: sa.Connection) -> None:
-    """A name is one conversation for each who began one under it. SQLite changes a key only by writing the table anew."""
+    """A name is unique for each user who began a conversation. SQLite changes a key only by rebuilding the table."""
     if bind.dialect.name == "postgresql":
         op.drop_constraint("conversations_id", "conversations", type_="unique")
         op.create_unique_constraint("conversations_begun", "conversations", ["tenant", "created_by", "id"])
