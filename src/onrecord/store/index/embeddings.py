@@ -143,7 +143,7 @@ class Embeddings:
         return Coverage(self._address.number, key, model, *counts, (), tally.stamp, tally.dropped)
 
     def clear(self) -> None:
-        """Drop every vector of the tenant, so that jobs remake all."""
+        """Drop every vector of the tenant, so that all can be remade."""
         for table in (vectors, audience_vectors):
             self._connection.execute(delete(table).where(*self._here(table)))
         for key in self._known().values():

@@ -95,4 +95,4 @@ class Restoring(Archive, Protocol):
         """Store a memory's vectors if its text is still the same; False if it has changed or is gone."""
 
     def drop_vectors(self) -> None:
-        """Drop every vector of the tenant, so that jobs remake all."""
+        """Drop every vector of the tenant, so that all can be remade."""

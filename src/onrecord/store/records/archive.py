@@ -316,7 +316,7 @@ class SqlRestoring(SqlArchive):
         return kept
 
     def drop_vectors(self) -> None:
-        """Drop every vector of the tenant, so that jobs remake all."""
+        """Drop every vector of the tenant, so that all can be remade."""
         self._embeddings.clear()
 
     def _heal_rows(self) -> None:
