@@ -9,7 +9,7 @@ DATA ?=
 # A directory of adapters to the stores that others use, with the runner that measures them all alike.
 PEERS ?=
 
-.PHONY: help demo test soak golden check style types format bench load attack evals peers lock docs clean
+.PHONY: help demo test soak golden check style types format browser bench load attack evals peers lock docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -20,14 +20,14 @@ demo: $(VENV)/core ## Remember, recall and travel in time on one SQLite file
 # What is compiled, what the tests' assertions become and what the embedder made of their texts is kept from one run to
 # the next, and not beside the source.
 # The types are looked at beside the tests, one of which waits now and then; what they say is told at the end.
-test: style $(VENV)/dbt/ready ## Run every check and every test, on SQLite and on a real PostgreSQL
+test: style $(VENV)/dbt/ready $(VENV)/foreign/ready browser ## Run every check and every test, on SQLite and on a real PostgreSQL
 	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
 	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(abspath $(VENV))/compiled \
 	ONRECORD_TEST_VECTORS=$(abspath $(VENV))/vectors \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal; tests=$$?; \
 	wait $$types; typed=$$?; cat $(VENV)/types.txt; [ $$tests -eq 0 ] && [ $$typed -eq 0 ]
 
-soak: $(VENV)/dbt/ready ## Run the tests with many times the examples, kills, rounds and rows, which takes long
+soak: $(VENV)/dbt/ready $(VENV)/foreign/ready browser ## Run the tests with many times the examples, kills, rounds and rows, which takes long
 	ONRECORD_TEST_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 golden: $(VENV)/dev ## Write the answers that tests compare with anew, for `git diff` to show what has changed
@@ -48,6 +48,11 @@ format: $(VENV)/dev ## Put the code into shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+browser: ## Install Debian's Chromium, in which the pages are tested, where that can be done
+	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq \
+		&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium > /dev/null; } \
+		|| echo "No Chromium: the tests of the pages in a browser are skipped. Install the package chromium, then run this again."
+
 bench: $(VENV)/dev ## Measure speed, as ratios against raw SQLite and FTS5 in one run
 	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA))
 
@@ -60,6 +65,8 @@ attack: $(VENV)/dev ## For ten minutes: what hostile inputs cost, and what load,
 evals: $(VENV)/dev ## Measure quality: secrets found, repetitions seen, and questions answered on DATA
 	$(BIN)/python evals/scrubbing.py
 	$(BIN)/python evals/said_already.py
+	$(BIN)/python evals/languages.py
+	$(BIN)/python evals/checked_claims.py
 	$(if $(DATA),$(BIN)/onrecord eval --data $(DATA))
 
 peers: $(VENV)/dev ## Do the same work as the systems whose adapters are in PEERS, and compare
@@ -77,6 +84,8 @@ lock: $(VENV)/dev ## Compile the requirements anew, with hashes
 		--extra postgres --group dev pyproject.toml requirements/build.in -o requirements/dev.txt
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --quiet \
 		--no-strip-extras requirements/dbt.in -o requirements/dbt.txt
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --quiet \
+		--no-strip-extras requirements/foreign.in -o requirements/foreign.txt
 
 clean: ## Remove what was made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -98,4 +107,10 @@ $(VENV)/dev: requirements/dev.txt pyproject.toml
 $(VENV)/dbt/ready: requirements/dbt.txt $(VENV)/dev
 	$(PYTHON) -m venv $(VENV)/dbt
 	$(VENV)/dbt/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dbt.txt
+	touch $@
+
+# An MCP server of others, before which the tests put the proxy. It wants an older library of the protocol.
+$(VENV)/foreign/ready: requirements/foreign.txt $(VENV)/dev
+	$(PYTHON) -m venv $(VENV)/foreign
+	$(VENV)/foreign/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/foreign.txt
 	touch $@

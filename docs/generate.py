@@ -40,7 +40,10 @@ fails when it is out of date. For a walk through, read the [guide](guide.md); fo
 # What each setting falls back to, in words: the values differ from machine to machine.
 DEFAULTS = {
     "db": "`onrecord.db` in the user's data folder",
+    "url": "none",
+    "key": "none",
     "tenant": "`default`",
+    "project": "`no`",
     "user": "the login name",
     "conversation": "none",
     "embedder": "`e5`",
@@ -71,6 +74,11 @@ DEFAULTS = {
     "oidc_issuer": "none",
     "oidc_audience": "none",
     "oidc_jwks": "the issuer says where",
+    "oidc_client_id": "none",
+    "oidc_client_secret": "none",
+    "oidc_client_secret_file": "none",
+    "public_url": "the address that was asked",
+    "embed_origins": "none",
     "oidc_claims": "`tenant`, `user` and the others by their names",
     "grants": "what a key or a token says",
     "trusted_proxies": "none",
@@ -188,7 +196,7 @@ def settings() -> Iterator[str]:
         "they say who asks, where, and who is let in. In the environment or the file, any other that is empty or blank counts "
         "as not set. Of the options only `--in-conversation` may be empty, which is no conversation.\n"
     )
-    options = {name: f"`--{name}`" for name in ("db", "tenant", "user")}
+    options = {name: f"`--{name}`" for name in ("db", "url", "tenant", "user")}
     options["conversation"] = "`--in-conversation`"
     options |= {"host": "`serve --host`", "port": "`serve --port`", "faces": "`serve --face`"}
     options["worker"] = "`serve --no-worker`"
@@ -315,6 +323,7 @@ def describe(rule: rules.Rule) -> str:
         rules.Identifier: "an id",
         rules.Timestamp: "a time",
         rules.Flag: "true or false",
+        rules.Number: "a number",
         rules.Reference: "a reference",
         rules.Document: "any JSON value or text",
         rules.SystemGrant: "a system, with `=manage` behind it if more than to read",

@@ -28,7 +28,7 @@ import numpy as np
 
 from onrecord import connect
 from onrecord.config import load
-from onrecord.evaluation.data import Haystack, Question, Task, read_task, tasks_in
+from onrecord.evaluation.data import EvalQuestion, Haystack, Task, read_task, tasks_in
 from onrecord.evaluation.methods import SaveContext, ThroughRecall, askable
 from onrecord.evaluation.unanswerable import unanswerable
 from onrecord.providers.embedding import Calibration
@@ -190,7 +190,7 @@ def _ask(
     is_part = task.name.endswith(PARTS_OF)
     for haystack, door, ids in _stores(task, folder):
         own = random.Random(haystack.name).sample(haystack.questions, min(most, len(haystack.questions)))
-        asked: list[tuple[str, Question]] = [("own", question) for question in own]
+        asked: list[tuple[str, EvalQuestion]] = [("own", question) for question in own]
         few = most // 2 // len(task.haystacks) + 5
         for whose, questions in unanswerable(task, haystack, tasks, few).items():
             # Two parts may be cut from one haystack: what one asks, the other may answer.
@@ -218,7 +218,7 @@ def _stores(task: Task, folder: Path) -> Iterator[tuple[Haystack, OnRecord, Mapp
 
 def _one(
     door: OnRecord,
-    question: Question,
+    question: EvalQuestion,
     whose: str,
     store: str,
     ids: Mapping[str, str],

@@ -1,4 +1,4 @@
-"""A language model on the loopback that speaks OpenAI's protocol and says what a test tells it to.
+"""A language model on the loopback that speaks the protocols of OpenAI, Anthropic and Google and says what a test tells it to.
 
 It replies in text, in JSON or by a tool call, whole or as a stream; it refuses, hangs, breaks off and talks for ever; and it
 replays recorded replies. What it was sent is kept.
@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
+
+from tests.wire_formats import format_of, parsed
 
 KEY = "sk-proj-" + "q7Wx" * 10
 
@@ -55,7 +57,22 @@ class Hangs(NamedTuple):
     until: Event
 
 
-Reply = Says | Calls | Fails | Breaks | Talks | Hangs
+class Sends(NamedTuple):
+    """An answer of any kind, whatever its format should be."""
+
+    content: bytes = b""
+    kind: str = "application/json"
+    status: int = 200
+    location: str | None = None
+
+
+class Drips(NamedTuple):
+    """An answer that comes byte by byte until the event is set, and has no end."""
+
+    until: Event
+
+
+Reply = Says | Calls | Fails | Breaks | Talks | Hangs | Sends | Drips
 Script = Callable[[Body], Reply]
 
 
@@ -157,6 +174,9 @@ class ScriptedModel:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                self.format = format_of(self.path)
+                if self.format is not None:
+                    body = self.format.read(self.path, body)
                 with outer._lock:
                     outer.asked.append(body)
                     outer.headers.append({name.lower(): value for name, value in self.headers.items()})
@@ -170,21 +190,46 @@ class ScriptedModel:
             def answer(self, body: Body, reply: Reply) -> None:
                 if isinstance(reply, Fails):
                     error = {"error": {"message": reply.message, "type": "some_error", "code": None}}
+                    if self.format is not None:
+                        error = self.format.error(reply.status, reply.message)
                     return self.send(reply.status, json.dumps(error).encode())
                 if isinstance(reply, Breaks):
                     self.send(200, reply.sent, length=len(reply.sent) + 500)
                     self.close_connection = True
                     return None
+                if isinstance(reply, Sends):
+                    return self.send(reply.status, reply.content, reply.kind, location=reply.location)
+                if isinstance(reply, Drips):
+                    self.send(200, b" ", length=10**6)
+                    while not reply.until.wait(0.02):
+                        self.wfile.write(b" ")
+                    self.close_connection = True
+                    return None
                 if isinstance(reply, Talks):
                     return self.send(200, b'{"choices": "' + b"x" * reply.size + b'"}')
+                if self.format is not None:
+                    is_text = isinstance(reply, Says)
+                    told = (
+                        self.format.text(body, reply.text)
+                        if is_text
+                        else self.format.call(body, parsed(reply.arguments))
+                    )
+                    return self.send(200, json.dumps(told).encode())
                 if body.get("stream"):
                     return self.send(200, _stream(body, reply), "text/event-stream")
                 return self.send(200, json.dumps(_completion(body, reply)).encode())
 
             def send(
-                self, status: int, content: bytes, kind: str = "application/json", length: int | None = None
+                self,
+                status: int,
+                content: bytes,
+                kind: str = "application/json",
+                length: int | None = None,
+                location: str | None = None,
             ) -> None:
                 self.send_response(status)
+                if location is not None:
+                    self.send_header("Location", location)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(content) if length is None else length))
                 self.end_headers()
@@ -209,6 +254,11 @@ def _message(body: Body, reply: Says | Calls) -> dict[str, Any]:
     name = body["tools"][0]["function"]["name"]
     call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": told}}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def completion(body: Body, reply: Says | Calls, **usage: Any) -> Sends:
+    """A reply whose service counts tokens in its own way, or names another model."""
+    return Sends(json.dumps(_completion(body, reply) | usage).encode())
 
 
 def _completion(body: Body, reply: Says | Calls) -> dict[str, Any]:

@@ -32,5 +32,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, also those that are not loaded yet: whoever completes a word at a prompt sees them."""
+    """The public names, also those that are not loaded yet, so that completion at a prompt lists them."""
     return sorted({*globals(), *__all__})

@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -59,6 +60,11 @@ class AsyncOnRecord(AsyncDoor):
         return self.sync.caller
 
     @property
+    def now(self) -> datetime:
+        """The time by the clock of this door."""
+        return self.sync.now
+
+    @property
     def location(self) -> str:
         """Where the data lives."""
         return self.sync.location
@@ -79,6 +85,10 @@ class AsyncOnRecord(AsyncDoor):
     async def issue_confirmation(self, what: str) -> str:
         """See `OnRecord.issue_confirmation`."""
         return await asyncio.to_thread((await self._door.ready()).issue_confirmation, what)
+
+    async def ask_person(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """See `OnRecord.ask_person`."""
+        return await asyncio.to_thread((await self._door.ready()).ask_person, tool, arguments)
 
     async def verify_confirmation(self, what: str, token: str) -> ConfirmationState:
         """See `OnRecord.verify_confirmation`."""

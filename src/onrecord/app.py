@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from onrecord.config import Config, load, read_choice, read_duration, read_number, read_several
-from onrecord.errors import StoreUnavailable
+from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model.caller import EVERY_SYSTEM, Caller
+from onrecord.model.connections import CheckPolicy, read_connections
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
 from onrecord.model.service_address import ServiceAddress, read_address
 from onrecord.operation import Progress, StorePolicy, Watch
@@ -28,8 +29,10 @@ from onrecord.store.yaml import MEMORIES
 from onrecord.turn_buffer import TurnBuffer
 
 if TYPE_CHECKING:
+    from onrecord.access.code_flow import CodeFlow
     from onrecord.access.identity import Authenticator
     from onrecord.access.throttle import Throttle
+    from onrecord.access.tokens import OidcTokens
     from onrecord.aio import AsyncOnRecord
 
 _YAML: Final = "yaml:"
@@ -67,7 +70,13 @@ def connect(
         progress=progress,
         embedders=embedders,
         turns=_turns(config),
-        policy=StorePolicy(audit_kept=_audit_kept(config), watch=_watch(config), datahub=_datahub(config)),
+        policy=StorePolicy(
+            audit_kept=_kept(config, "audit_days"),
+            feedback_kept=_kept(config, "feedback_days"),
+            watch=_watch(config),
+            datahub=_datahub(config),
+            checks=_checks(config),
+        ),
     )
     door.advisor = advisor(store)
     return door
@@ -111,6 +120,8 @@ class ServerParts:
     door: OnRecord
     authenticator: "Authenticator"
     throttle: "Throttle"
+    #: How people sign in with an identity provider, if one is set up for that.
+    code_flow: "CodeFlow | None" = None
 
     def close(self) -> None:
         self.authenticator.close()
@@ -127,7 +138,7 @@ def open_server_parts(
 ) -> ServerParts:
     """Open the configured store for callers over the network.
 
-    Someone at this machine needs no key as long as only this machine can reach the server and nobody has made a key.
+    Someone at this machine needs no key as long as only this machine can reach the server and no key exists.
     """
     # Here, not above: what reads tokens and asks services is for servers alone.
     from onrecord.access.grants import open_grants
@@ -171,7 +182,20 @@ def open_server_parts(
         of_key=authenticator.per_minute,
         buckets=SharedBuckets(Path(config.rates_file).expanduser()) if config.rates_file else None,
     )
-    return ServerParts(store, door, authenticator, throttle)
+    return ServerParts(store, door, authenticator, throttle, _code_flow(config, tokens or None, store))
+
+
+def _code_flow(config: Config, tokens: "OidcTokens | None", store: Store) -> "CodeFlow | None":
+    from onrecord.access.code_flow import CodeFlow, read_client_secret
+
+    if config.oidc_client_id is None:
+        return None
+    if tokens is None or config.oidc_issuer is None:
+        raise invalid("oidc_client_id", "needs oidc_issuer: the issuer at which people sign in")
+    secret = read_client_secret(config.oidc_client_secret, config.oidc_client_secret_file)
+    return CodeFlow(
+        issuer=config.oidc_issuer, client=config.oidc_client_id, secret=secret, tokens=tokens, store=store
+    )
 
 
 def policy_of(config: Config) -> StorePolicy:
@@ -181,15 +205,19 @@ def policy_of(config: Config) -> StorePolicy:
     return StorePolicy(
         sources=read_several(config.sources),
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
-        audit_kept=_audit_kept(config),
+        audit_kept=_kept(config, "audit_days"),
+        feedback_kept=_kept(config, "feedback_days"),
         gives_global=False,
         watch=_watch(config),
         datahub=_datahub(config),
+        checks=_checks(config),
     )
 
 
-def _audit_kept(config: Config) -> timedelta | None:
-    days = config.audit_days and read_number("audit_days", config.audit_days, 1, 100_000)
+def _kept(config: Config, name: str) -> timedelta | None:
+    """For how long something is kept, by a setting that counts days."""
+    given = getattr(config, name)
+    days = given and read_number(name, given, 1, 100_000)
     return timedelta(days=days) if days else None
 
 
@@ -199,6 +227,26 @@ def _datahub(config: Config) -> ServiceAddress | None:
     # Whoever applies a changeset is taken to be gone after a minute: two tries take less.
     seconds = read_number("datahub_timeout", config.datahub_timeout, 1, 25)
     return read_address("datahub_url", config.datahub_url, config.datahub_token, seconds)
+
+
+def _checks(config: Config) -> CheckPolicy:
+    """What checks may read. The file is read anew by each process, and its text stays in none but those that check."""
+    text, setting = config.check_connections or "", "check_connections"
+    if config.check_connections_file is not None:
+        if config.check_connections is not None:
+            raise invalid(
+                "check_connections_file", "is for when check_connections is not set; give one of them"
+            )
+        path, setting = Path(config.check_connections_file).expanduser(), "check_connections_file"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            raise invalid(setting, f"{path} cannot be read: {type(problem).__name__}") from None
+    return CheckPolicy(
+        connections=read_connections(setting, text, config.tenant),
+        every=read_duration("check_every", config.check_every),
+        seconds=read_number("check_timeout", config.check_timeout, 1, 300),
+    )
 
 
 def _watch(config: Config) -> Watch | None:
@@ -229,7 +277,7 @@ def _embedders(config: Config, own: Embedder | None) -> OpenedEmbedders:
 
 
 def _advisor(config: Config) -> Callable[[Store], Advisor]:
-    """Opens whoever is configured to give advice on a store; nothing of it is loaded where nobody is. The settings are
+    """Opens the configured advisor of a store; without one, none of its code is loaded. The settings are
     read before the store is opened.
     """
     if config.advisor.strip() == "none":
@@ -260,7 +308,7 @@ def _advisor(config: Config) -> Callable[[Store], Advisor]:
 
 
 def local_caller(config: Config) -> Caller:
-    """The owner of this machine, or whoever holds the database's password. They may do everything in their tenant."""
+    """The owner of this machine, or a user with the password of the database. They may do everything in their tenant."""
     return Caller(
         tenant=config.tenant,
         user=config.user,
@@ -271,7 +319,18 @@ def local_caller(config: Config) -> Caller:
     )
 
 
+def refuse_server(config: Config) -> None:
+    """Invalid if a server is to be asked: for what works only where the store is."""
+    if config.url is not None:
+        raise invalid(
+            "url",
+            f"names a server ({config.url}), and this works only at the machine of a store: run it there, or name a "
+            "store of this machine with --db (db)",
+        )
+
+
 def _open_store(config: Config, clock: Callable[[], datetime], *, create: bool = True) -> SqlStore:
+    refuse_server(config)
     # A store in memory is always new.
     create = create or config.db.removeprefix(_SQLITE) == _MEMORY
     return SqlStore(_backend(config, clock, create), create=create)

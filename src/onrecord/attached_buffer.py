@@ -56,7 +56,7 @@ class AttachedBuffer:
 
     def _of(self, member: "Member") -> _Attached:
         kept = self._kept.get(member.key)
-        # A conversation that was deleted, or deleted and begun anew, got nothing yet.
+        # Nothing was attached yet to a conversation that was deleted, or deleted and begun again.
         return kept if kept is not None and kept.begun in (None, member.begun) else _Attached()
 
 

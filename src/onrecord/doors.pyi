@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from onrecord.access.auditing import Audited
-from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey, WaivedKeys
+from onrecord.access.keys import ChangedKey, CreatedKey, ListedKeys, RevokedKey, WaivedKeys
 from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants, Tenant
 from onrecord.care.backup import BackedUp
 from onrecord.care.dismissing import Dismissed
@@ -18,6 +18,9 @@ from onrecord.care.status import StoreStatus
 from onrecord.catalog.impact import Impacted
 from onrecord.catalog.ingest import Ingested
 from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
+from onrecord.checks.adding import ChangedChecks
+from onrecord.checks.checking import RanChecks
+from onrecord.checks.listing import ListedChecks
 from onrecord.context.attaching import Attached
 from onrecord.context.parts import ContextGiven
 from onrecord.context.turns import ClearedTurns, ListedTurns, NotedTurn
@@ -25,16 +28,18 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.edits import Edit
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, AfterRollBack, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalFilter, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
+from onrecord.model.limits import Actor, AfterRollBack, Alike, AuditOutcome, ChangesetState, CheckKind, CheckState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalFilter, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
 from onrecord.recall.browse import Browsed, Tallied
-from onrecord.recall.history import ShownHistory
+from onrecord.recall.feedback import GivenFeedback, ListedFeedback
+from onrecord.recall.history import ShownHistory, ShownMoments
 from onrecord.recall.recall import Recalled
 from onrecord.recall.relations import ListedRelations, Neighbourhood
 from onrecord.recall.show import Shown
 from onrecord.recall.subjects import Searched
+from onrecord.remember.end_turn import EndedTurn
 from onrecord.remember.extract import Extracted
 from onrecord.remember.forget import Forgotten
 from onrecord.remember.judge import Judged
@@ -111,6 +116,7 @@ class Door:
         only_entities: Sequence[str] = ...,
         only_owners: Sequence[str] = ...,
         only_metadata: Mapping[str, Any] | None = ...,
+        only_verified: bool = ...,
         proposal: ProposalFilter | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
@@ -142,6 +148,26 @@ class Door:
     ) -> Recalled:
         """Ask a question and get the relevant memories, best first."""
         ...
+    def give_feedback(
+        self,
+        id: str,
+        verdict: Literal["useful", "not_useful", "none"],
+        question: str,
+    ) -> GivenFeedback:
+        """Say whether a hit was useful for the question that was asked. It changes no memory and no ranking."""
+        ...
+    def feedback(
+        self,
+        *,
+        id: str | None = ...,
+        question: str | None = ...,
+        verdict: Literal["useful", "not_useful"] | None = ...,
+        user: str | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> ListedFeedback:
+        """List which hits were useful and which were not, newest first: your own feedback, for an admin everyone's."""
+        ...
     def show(
         self,
         id: str,
@@ -149,6 +175,7 @@ class Door:
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
         background: bool = ...,
+        rights: bool = ...,
     ) -> Shown:
         """Read one memory with its relations, whatever its status; with a time, as it was then."""
         ...
@@ -166,6 +193,7 @@ class Door:
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
         proposal: ProposalFilter | None = ...,
+        check_states: Sequence[CheckState] = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -201,6 +229,7 @@ class Door:
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
         proposal: ProposalFilter | None = ...,
+        check_states: Sequence[CheckState] = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -325,8 +354,18 @@ class Door:
         until: datetime | None = ...,
         limit: int = ...,
         after: str | None = ...,
+        catalog: bool = ...,
     ) -> Compared:
         """What changed in what we know between two times."""
+        ...
+    def moments(
+        self,
+        *,
+        before: datetime | None = ...,
+        limit: int = ...,
+        catalog: bool = ...,
+    ) -> ShownMoments:
+        """The latest moments at which a memory was saved, changed or ended."""
         ...
     def ingest(
         self,
@@ -350,7 +389,13 @@ class Door:
         max_example_queries: int = ...,
         max_entities: int = ...,
         min_relevance: float | None = ...,
+        only_verified: bool = ...,
         recipe: str = ...,
+        agent: str | None = ...,
+        expand: str | None = ...,
+        rerank: str | None = ...,
+        rerank_fine: str | None = ...,
+        rerank_when: Literal["always", "close"] | None = ...,
     ) -> Searched:
         """Find what was learned about some things: by entities, by a draft of a query, by a question, or all of these."""
         ...
@@ -360,6 +405,10 @@ class Door:
         *,
         kind: EntityKind | None = ...,
         limit: int = ...,
+        skip: int = ...,
+        references: bool = ...,
+        undocumented: bool = ...,
+        known_at: datetime | None = ...,
     ) -> ListedEntities:
         """List what memories can be about, by name: datasources, entities of a kind, or entities inside another."""
         ...
@@ -372,8 +421,10 @@ class Door:
         show_sql: bool = ...,
         descriptions_max_chars: int | None = ...,
         reachable_fields_depth: int = ...,
+        lineage_depth: int = ...,
         num_rows: int = ...,
         max_tokens: int = ...,
+        known_at: datetime | None = ...,
     ) -> Inspected:
         """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it."""
         ...
@@ -425,6 +476,9 @@ class Door:
         *,
         expected_version: int | None = ...,
         reason: str | None = ...,
+        content: str | Unset = ...,
+        title: str | Unset = ...,
+        edits: Sequence[Edit | Mapping[str, Any]] | Unset = ...,
     ) -> Reviewed:
         """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking."""
         ...
@@ -432,6 +486,7 @@ class Door:
         self,
         id: str,
         *,
+        expected_version: int | None = ...,
         reason: str | None = ...,
     ) -> Reviewed:
         """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
@@ -442,7 +497,7 @@ class Door:
         *,
         advisor: str | None = ...,
     ) -> Judged:
-        """Ask an advisor what it thinks of a proposal: a duplicate, a contradiction, or new. Nothing changes by it."""
+        """See what is near a proposal and what was rejected like it, and ask an advisor what it thinks: a duplicate, a"""
         ...
     def extract(
         self,
@@ -460,6 +515,73 @@ class Door:
     ) -> Extracted:
         """Save the facts that an advisor finds in a turn of a conversation; what is known already is not saved again."""
         ...
+    def end_turn(
+        self,
+        event: Mapping[str, Any],
+        *,
+        transcript: str | None = ...,
+        scope: Scope = ...,
+        advisor: str | None = ...,
+        agent: str | None = ...,
+        later: bool = ...,
+        remind: bool = ...,
+    ) -> EndedTurn:
+        """Hand over what a coding agent's host tells the hook of an event such as Stop or PreCompact: the facts of the turn are"""
+        ...
+    def add_check(
+        self,
+        id: str,
+        *,
+        kind: CheckKind = ...,
+        connection: str | None = ...,
+        sql: str | None = ...,
+        value: str | None = ...,
+        tolerance: float | None = ...,
+        columns: Sequence[str] = ...,
+        min_rows: int | None = ...,
+        max_rows: int | None = ...,
+        entity: str | None = ...,
+        type: str | None = ...,
+        path: str | None = ...,
+        first_line: int | None = ...,
+        last_line: int | None = ...,
+        sha256: str | None = ...,
+    ) -> ChangedChecks:
+        """Add a check to a memory: a query with what it should return, an entity that should be there, or the hash of a file."""
+        ...
+    def approve_check(
+        self,
+        id: str,
+        number: int,
+    ) -> ChangedChecks:
+        """Let a check run that an agent proposed. Read its query first: it runs again and again from now on."""
+        ...
+    def drop_check(
+        self,
+        id: str,
+        number: int,
+    ) -> ChangedChecks:
+        """Take a check away from a memory; what came of it stays in the history."""
+        ...
+    def check(
+        self,
+        id: str | None = ...,
+        *,
+        all: bool = ...,
+        queries: bool = ...,
+        format: Literal["plain", "junit"] = ...,
+        proposed: bool = ...,
+    ) -> RanChecks:
+        """Run the checks of a memory, or of all memories that you see, and say what came of them."""
+        ...
+    def checks(
+        self,
+        id: str,
+        *,
+        observe: bool = ...,
+    ) -> ListedChecks:
+        """List the checks of a memory with their last runs, and what checks may read here."""
+        ...
     def plan(
         self,
         entity: str,
@@ -467,7 +589,7 @@ class Door:
         memories: Sequence[str] = ...,
         unknown: Unknown = ...,
     ) -> Planned:
-        """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way."""
+        """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way; or"""
         ...
     def apply(
         self,
@@ -511,6 +633,9 @@ class Door:
         conversation: str | None = ...,
         parts: Sequence[ContextPart] = ...,
         max_tokens: int = ...,
+        for_user: str | None = ...,
+        for_personas: Sequence[str] = ...,
+        for_systems: Sequence[str] = ...,
     ) -> ContextGiven:
         """What an agent should know before it begins: standing notes, this conversation so far, and memories on a"""
         ...
@@ -552,7 +677,7 @@ class Door:
         *,
         conversation: str | None = ...,
     ) -> ClearedTurns:
-        """Drop the turns of a conversation."""
+        """Drop the turns of a conversation, also those that wait until their facts are extracted."""
         ...
     def register_conversation(
         self,
@@ -715,6 +840,20 @@ class Door:
     ) -> CreatedKey:
         """Make a key for an agent or a person. It is shown this once; only its hash is kept."""
         ...
+    def change_key(
+        self,
+        id: str,
+        *,
+        label: str | None | Unset = ...,
+        personas: Sequence[str] | Unset = ...,
+        permissions: Sequence[Permission] | Unset = ...,
+        systems: Sequence[str] | Unset = ...,
+        expires_at: datetime | None | Unset = ...,
+        per_minute: int | None | Unset = ...,
+        saves_per_day: int | None | Unset = ...,
+    ) -> ChangedKey:
+        """Change what a key is for, what it may do or until when; only what is given changes."""
+        ...
     def list_keys(
         self,
     ) -> ListedKeys:
@@ -747,7 +886,8 @@ class Door:
         *,
         agents_share: bool | None = ...,
         members_retire: bool | None = ...,
-        advice: Sequence[Literal["expand", "rerank", "rerank_close", "tag", "supersede"] | Literal["nothing"]] | None = ...,
+        advice: Sequence[Literal["expand", "rerank", "rerank_close", "rerank_fine", "tag", "supersede", "extract"] | Literal["nothing"]] | None = ...,
+        keep_questions: bool | None = ...,
     ) -> Tenant:
         """Say who may change what in the caller's tenant, and what an advisor does there; only what is given changes."""
         ...
@@ -811,6 +951,7 @@ class Door:
         *,
         all_tenants: bool = ...,
         anew: bool = ...,
+        anyway: bool = ...,
     ) -> EmbeddedMissing:
         """Make missing vectors: of memories saved while no embedder was available, or with another model."""
         ...
@@ -896,6 +1037,7 @@ class AsyncDoor:
         only_entities: Sequence[str] = ...,
         only_owners: Sequence[str] = ...,
         only_metadata: Mapping[str, Any] | None = ...,
+        only_verified: bool = ...,
         proposal: ProposalFilter | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
@@ -927,6 +1069,26 @@ class AsyncDoor:
     ) -> Recalled:
         """Ask a question and get the relevant memories, best first."""
         ...
+    async def give_feedback(
+        self,
+        id: str,
+        verdict: Literal["useful", "not_useful", "none"],
+        question: str,
+    ) -> GivenFeedback:
+        """Say whether a hit was useful for the question that was asked. It changes no memory and no ranking."""
+        ...
+    async def feedback(
+        self,
+        *,
+        id: str | None = ...,
+        question: str | None = ...,
+        verdict: Literal["useful", "not_useful"] | None = ...,
+        user: str | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> ListedFeedback:
+        """List which hits were useful and which were not, newest first: your own feedback, for an admin everyone's."""
+        ...
     async def show(
         self,
         id: str,
@@ -934,6 +1096,7 @@ class AsyncDoor:
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
         background: bool = ...,
+        rights: bool = ...,
     ) -> Shown:
         """Read one memory with its relations, whatever its status; with a time, as it was then."""
         ...
@@ -951,6 +1114,7 @@ class AsyncDoor:
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
         proposal: ProposalFilter | None = ...,
+        check_states: Sequence[CheckState] = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -986,6 +1150,7 @@ class AsyncDoor:
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
         proposal: ProposalFilter | None = ...,
+        check_states: Sequence[CheckState] = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -1110,8 +1275,18 @@ class AsyncDoor:
         until: datetime | None = ...,
         limit: int = ...,
         after: str | None = ...,
+        catalog: bool = ...,
     ) -> Compared:
         """What changed in what we know between two times."""
+        ...
+    async def moments(
+        self,
+        *,
+        before: datetime | None = ...,
+        limit: int = ...,
+        catalog: bool = ...,
+    ) -> ShownMoments:
+        """The latest moments at which a memory was saved, changed or ended."""
         ...
     async def ingest(
         self,
@@ -1135,7 +1310,13 @@ class AsyncDoor:
         max_example_queries: int = ...,
         max_entities: int = ...,
         min_relevance: float | None = ...,
+        only_verified: bool = ...,
         recipe: str = ...,
+        agent: str | None = ...,
+        expand: str | None = ...,
+        rerank: str | None = ...,
+        rerank_fine: str | None = ...,
+        rerank_when: Literal["always", "close"] | None = ...,
     ) -> Searched:
         """Find what was learned about some things: by entities, by a draft of a query, by a question, or all of these."""
         ...
@@ -1145,6 +1326,10 @@ class AsyncDoor:
         *,
         kind: EntityKind | None = ...,
         limit: int = ...,
+        skip: int = ...,
+        references: bool = ...,
+        undocumented: bool = ...,
+        known_at: datetime | None = ...,
     ) -> ListedEntities:
         """List what memories can be about, by name: datasources, entities of a kind, or entities inside another."""
         ...
@@ -1157,8 +1342,10 @@ class AsyncDoor:
         show_sql: bool = ...,
         descriptions_max_chars: int | None = ...,
         reachable_fields_depth: int = ...,
+        lineage_depth: int = ...,
         num_rows: int = ...,
         max_tokens: int = ...,
+        known_at: datetime | None = ...,
     ) -> Inspected:
         """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it."""
         ...
@@ -1210,6 +1397,9 @@ class AsyncDoor:
         *,
         expected_version: int | None = ...,
         reason: str | None = ...,
+        content: str | Unset = ...,
+        title: str | Unset = ...,
+        edits: Sequence[Edit | Mapping[str, Any]] | Unset = ...,
     ) -> Reviewed:
         """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking."""
         ...
@@ -1217,6 +1407,7 @@ class AsyncDoor:
         self,
         id: str,
         *,
+        expected_version: int | None = ...,
         reason: str | None = ...,
     ) -> Reviewed:
         """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
@@ -1227,7 +1418,7 @@ class AsyncDoor:
         *,
         advisor: str | None = ...,
     ) -> Judged:
-        """Ask an advisor what it thinks of a proposal: a duplicate, a contradiction, or new. Nothing changes by it."""
+        """See what is near a proposal and what was rejected like it, and ask an advisor what it thinks: a duplicate, a"""
         ...
     async def extract(
         self,
@@ -1245,6 +1436,73 @@ class AsyncDoor:
     ) -> Extracted:
         """Save the facts that an advisor finds in a turn of a conversation; what is known already is not saved again."""
         ...
+    async def end_turn(
+        self,
+        event: Mapping[str, Any],
+        *,
+        transcript: str | None = ...,
+        scope: Scope = ...,
+        advisor: str | None = ...,
+        agent: str | None = ...,
+        later: bool = ...,
+        remind: bool = ...,
+    ) -> EndedTurn:
+        """Hand over what a coding agent's host tells the hook of an event such as Stop or PreCompact: the facts of the turn are"""
+        ...
+    async def add_check(
+        self,
+        id: str,
+        *,
+        kind: CheckKind = ...,
+        connection: str | None = ...,
+        sql: str | None = ...,
+        value: str | None = ...,
+        tolerance: float | None = ...,
+        columns: Sequence[str] = ...,
+        min_rows: int | None = ...,
+        max_rows: int | None = ...,
+        entity: str | None = ...,
+        type: str | None = ...,
+        path: str | None = ...,
+        first_line: int | None = ...,
+        last_line: int | None = ...,
+        sha256: str | None = ...,
+    ) -> ChangedChecks:
+        """Add a check to a memory: a query with what it should return, an entity that should be there, or the hash of a file."""
+        ...
+    async def approve_check(
+        self,
+        id: str,
+        number: int,
+    ) -> ChangedChecks:
+        """Let a check run that an agent proposed. Read its query first: it runs again and again from now on."""
+        ...
+    async def drop_check(
+        self,
+        id: str,
+        number: int,
+    ) -> ChangedChecks:
+        """Take a check away from a memory; what came of it stays in the history."""
+        ...
+    async def check(
+        self,
+        id: str | None = ...,
+        *,
+        all: bool = ...,
+        queries: bool = ...,
+        format: Literal["plain", "junit"] = ...,
+        proposed: bool = ...,
+    ) -> RanChecks:
+        """Run the checks of a memory, or of all memories that you see, and say what came of them."""
+        ...
+    async def checks(
+        self,
+        id: str,
+        *,
+        observe: bool = ...,
+    ) -> ListedChecks:
+        """List the checks of a memory with their last runs, and what checks may read here."""
+        ...
     async def plan(
         self,
         entity: str,
@@ -1252,7 +1510,7 @@ class AsyncDoor:
         memories: Sequence[str] = ...,
         unknown: Unknown = ...,
     ) -> Planned:
-        """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way."""
+        """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way; or"""
         ...
     async def apply(
         self,
@@ -1296,6 +1554,9 @@ class AsyncDoor:
         conversation: str | None = ...,
         parts: Sequence[ContextPart] = ...,
         max_tokens: int = ...,
+        for_user: str | None = ...,
+        for_personas: Sequence[str] = ...,
+        for_systems: Sequence[str] = ...,
     ) -> ContextGiven:
         """What an agent should know before it begins: standing notes, this conversation so far, and memories on a"""
         ...
@@ -1337,7 +1598,7 @@ class AsyncDoor:
         *,
         conversation: str | None = ...,
     ) -> ClearedTurns:
-        """Drop the turns of a conversation."""
+        """Drop the turns of a conversation, also those that wait until their facts are extracted."""
         ...
     async def register_conversation(
         self,
@@ -1500,6 +1761,20 @@ class AsyncDoor:
     ) -> CreatedKey:
         """Make a key for an agent or a person. It is shown this once; only its hash is kept."""
         ...
+    async def change_key(
+        self,
+        id: str,
+        *,
+        label: str | None | Unset = ...,
+        personas: Sequence[str] | Unset = ...,
+        permissions: Sequence[Permission] | Unset = ...,
+        systems: Sequence[str] | Unset = ...,
+        expires_at: datetime | None | Unset = ...,
+        per_minute: int | None | Unset = ...,
+        saves_per_day: int | None | Unset = ...,
+    ) -> ChangedKey:
+        """Change what a key is for, what it may do or until when; only what is given changes."""
+        ...
     async def list_keys(
         self,
     ) -> ListedKeys:
@@ -1532,7 +1807,8 @@ class AsyncDoor:
         *,
         agents_share: bool | None = ...,
         members_retire: bool | None = ...,
-        advice: Sequence[Literal["expand", "rerank", "rerank_close", "tag", "supersede"] | Literal["nothing"]] | None = ...,
+        advice: Sequence[Literal["expand", "rerank", "rerank_close", "rerank_fine", "tag", "supersede", "extract"] | Literal["nothing"]] | None = ...,
+        keep_questions: bool | None = ...,
     ) -> Tenant:
         """Say who may change what in the caller's tenant, and what an advisor does there; only what is given changes."""
         ...
@@ -1596,6 +1872,7 @@ class AsyncDoor:
         *,
         all_tenants: bool = ...,
         anew: bool = ...,
+        anyway: bool = ...,
     ) -> EmbeddedMissing:
         """Make missing vectors: of memories saved while no embedder was available, or with another model."""
         ...

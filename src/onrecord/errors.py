@@ -108,7 +108,14 @@ class IdentityUnavailable(StoreUnavailable):
 
 
 class ProviderError(OnRecordError):
-    """A model or another optional helper failed; the answer goes on without it."""
+    """A model or another optional helper failed; the answer goes on without it.
+
+    `for_all` is the same without the words of the service, which may repeat what one caller has sent.
+    """
+
+    def __init__(self, message: str | None = None, *, for_all: str | None = None) -> None:
+        super().__init__(message)
+        self.for_all = for_all or str(self)
 
 
 class CatalogUnavailable(ProviderError):

@@ -17,6 +17,7 @@ from onrecord.errors import Fault, Forbidden, Invalid
 from onrecord.model import ids
 from onrecord.model.advice import YES, AdviceInput, Advised, Standing, Task
 from onrecord.model.caller import Caller
+from onrecord.model.connections import CheckPolicy
 from onrecord.model.limits import SAVES_PER_RUN, Permission
 from onrecord.model.memory import Change
 from onrecord.model.near_names import unknown_names
@@ -46,17 +47,19 @@ class Watch(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class StorePolicy:
     """What the operator of the store allows: which sources callers may ingest (None for any), how many saves an
-    unattended run may make, how long audit entries are kept (None for ever), whether an API key may be granted the
+    unattended run may make, how long audit entries and feedback are kept (None for ever), whether an API key may be granted the
     permission to change global memories, whether what memories are about is watched, and where the DataHub is that is
-    read and written, if there is one.
+    read and written, if there is one; and what checks may read.
     """
 
     sources: Sequence[str] | None = None
     saves_per_run: int = SAVES_PER_RUN
     audit_kept: timedelta | None = None
+    feedback_kept: timedelta | None = None
     gives_global: bool = True
     watch: Watch | None = None
     datahub: ServiceAddress | None = None
+    checks: CheckPolicy = CheckPolicy()
 
 
 class DoneBefore(Exception):
@@ -93,7 +96,7 @@ class IdempotentRequest:
     def end(self, transaction: Writing | Ledger, answer: Any) -> None:
         if not transaction.requests.keep(self.sent, *self.wording(answer)):
             done = transaction.requests.done(self.sent)
-            assert done is not None, "it stands in the way"
+            assert done is not None, "a conflict means that the answer exists"
             raise DoneBefore(done)
         self.is_kept = True
 

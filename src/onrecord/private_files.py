@@ -16,7 +16,7 @@ _OWNER_ALONE: Final = 0o600
 _FOLDER: Final = 0o700
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _log: Final = logging.getLogger("onrecord.store")
-_told_of: Final = set[str]()
+_warned_of: Final = set[str]()
 
 
 def make_folder(path: Path) -> None:
@@ -89,8 +89,8 @@ def close(path: Path) -> None:
 
 def tell_of_open_ones(location: str, files: Iterable[Path]) -> None:
     """Warn once in this process if others can read files of a store."""
-    if location not in _told_of and (found := list(open_ones(files))):
-        _told_of.add(location)
+    if location not in _warned_of and (found := list(open_ones(files))):
+        _warned_of.add(location)
         _log.warning(
             "Others on this machine can read %s. `onrecord doctor --fix` closes what is open.",
             ", ".join(map(str, found)),

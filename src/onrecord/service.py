@@ -1,6 +1,6 @@
 """WHAT can be done here? A store as one caller sees it, with a method for each operation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from datetime import UTC, datetime
 from types import TracebackType
@@ -47,12 +47,17 @@ class OnRecord(Door):
         self._attached = AttachedBuffer()
         self._policy = policy
         self._embedders = embedders
-        #: Who gives advice; whoever opens the store sets it.
+        #: The advisor; set by the code that opens the store.
         self.advisor: Advisor = NO_ADVISORS
         self.caller = caller
         self._clock = clock
         self._progress = progress
         self._write: Write | None = None
+
+    @property
+    def now(self) -> datetime:
+        """The time by the clock of this door."""
+        return self._clock()
 
     def as_caller(self, caller: Caller, policy: StorePolicy | None = None) -> "OnRecord":
         """The same store for another caller, under another policy if one is given."""
@@ -75,9 +80,17 @@ class OnRecord(Door):
         named: dict[str, Any],
         once: IdempotentRequest | None = None,
     ) -> Any:
-        call = Call(
-            caller=self.caller,
-            now=self._clock(),
+        call = self._call(self.caller, self._clock(), once)
+        try:
+            return operation.run(call, given, named)
+        except Forbidden:
+            auditing.note_refusal(call, operation.name)
+            raise
+
+    def _call(self, caller: Caller, now: datetime, once: IdempotentRequest | None = None) -> Call:
+        return Call(
+            caller=caller,
+            now=now,
             store=self._store,
             embedders=self._embedders,
             advisor=self.advisor,
@@ -87,11 +100,6 @@ class OnRecord(Door):
             progress=self._progress,
             once=once,
         )
-        try:
-            return operation.run(call, given, named)
-        except Forbidden:
-            auditing.note_refusal(call, operation.name)
-            raise
 
     def issue_confirmation(self, what: str) -> str:
         """A signed token to send with a question to a person. For a few minutes it proves that this caller has asked
@@ -103,13 +111,20 @@ class OnRecord(Door):
         """Whether a token was issued to this caller for exactly this question, and whether it is still valid."""
         return confirmation.verify(self.caller, what, token, self._store, self._clock())
 
+    def ask_person(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Keep a question to a person of the tenant: may this tool be called so? The code that it returns is for a link,
+        where it is answered once.
+        """
+        return confirmation.ask(self.caller, tool, arguments, self._store, self._clock())
+
     @property
     def worker(self) -> "Worker":
         """A worker for jobs that were put off, and for those that come back; any number of workers may share one store."""
         from onrecord.jobs.worker import Worker
         from onrecord.upkeep import doers
 
-        known = doers(self._store, self._embedders, self._policy)
+        call_of = self._call if self.advisor.is_there else None
+        known = doers(self._store, self._embedders, self._policy, call_of)
         return Worker(self._store, known, self._clock)
 
     @property

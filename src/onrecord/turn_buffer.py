@@ -1,4 +1,4 @@
-"""WHAT was just said? The last turns of each conversation, held in memory only."""
+"""WHICH turns were the last? The last turns of each conversation, held in memory only."""
 
 import json
 from collections import Counter, OrderedDict, deque
@@ -19,7 +19,7 @@ HELD_BYTES: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn(Answer):
-    """One thing said in a conversation."""
+    """One message of a conversation."""
 
     role: Role
     content: str

@@ -1,4 +1,4 @@
-"""WHAT stands where in a YAML text? Its values with their lines, read without trust in how deep or large they are."""
+"""WHICH value is on which line of a YAML text? Values with their lines, read with limits of depth and size."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from onrecord.model.limits import JSON_BYTES, JSON_DEPTH
 
 #: The parser in C where there is one: it is ten times as quick.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# The objects that a field may hold, what it is a field of, the list of those, and what the list stands in.
+# The objects that a field may hold, what it is a field of, the list of those, and what contains the list.
 _DEEPEST: Final = JSON_DEPTH + 4
 #: How many characters values and their paths may have together, for each character of the text: references repeat values.
 _TIMES_READ: Final = 16
@@ -74,13 +74,13 @@ class MappingNode:
     items: "list[tuple[ScalarNode, Node]]" = field(default_factory=list)
 
     def fields(self) -> "Iterator[tuple[ScalarNode, Node]]":
-        """Each name with its value; UnreadableYaml if a name stands there twice."""
+        """Each name with its value; UnreadableYaml if a name appears there twice."""
         seen: dict[str, int] = {}
         for key, value in self.items:
             if key.is_plain and key.text == "<<":
                 raise UnreadableYaml(key.line, "merges another object into this one; write its fields out")
             if key.text in seen:
-                raise UnreadableYaml(key.line, f"{key.text} stands at line {seen[key.text]} already")
+                raise UnreadableYaml(key.line, f"{key.text} is already at line {seen[key.text]}")
             seen[key.text] = key.line
             yield key, value
 
@@ -183,7 +183,7 @@ class _Builder:
         self._has_references = True
         known = self._named.get(event.anchor or "")
         if known is None:
-            raise UnreadableYaml(_line(event), "refers (with *) to what is not known before it")
+            raise UnreadableYaml(_line(event), "refers (with *) to an anchor that is not defined before it")
         self._put(known)
 
     def _put(self, node: Node, anchor: str | None = None) -> None:

@@ -294,7 +294,7 @@ def test_of_very_many_callers_only_the_latest_answers_are_kept(
     grants = ServiceGrants(site.says("/grants", {"systems": {}}), timer=timer)
     for number in range(9):
         grants.systems(Caller(tenant="acme", user=f"user {number}"), HERE)
-    assert len(grants._told) == 3
+    assert len(grants._answers) == 3
     grants.close()
 
 

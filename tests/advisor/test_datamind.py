@@ -53,6 +53,11 @@ def test_facts_of_a_turn_are_kept_for_the_session_unless_another_scope_is_given(
     for number, reply in enumerate(replies):
         model.script = lambda body, reply=reply: reply
         assert run(memory.extract_and_save(f"I moved {number} times.", "Oh.", session_id="abc")) == []
+    # However long it is, and whatever is in it; what ends a turn is read.
+    model.script = by_task(extract=as_json({"facts": ["User likes leeks"]}))
+    long = "<memory>" + "onions " * 20_000 + "</memory> I like \0leeks"
+    assert run(memory.extract_and_save(long, "y" * 200_000, session_id="long")) == ["User likes leeks"]
+    assert "onions" not in model.asked[-1]["messages"][-1]["content"]
     ten = [f"User moved {word} times" for word in "one two three four five six seven eight nine ten".split()]
     model.script = by_task(extract=as_json({"facts": ten}))
     assert (

@@ -44,11 +44,16 @@ def test_paraphrases_find_what_the_question_does_not(travels: OnRecord, model: S
     assert parts["paraphrase 1"] == pytest.approx(0.7 / 61)
     assert parts["paraphrase 2"] == pytest.approx(0.7 / 61)
     assert len(model.asked) == 1
-    # "where" makes a question for references, which "when" does not.
-    model.script = by_task(expand=as_json({"queries": ["where is the kitchen"]}))
-    raised = travels.recall("when was the kitchen painted", expand="yes")
-    [plants] = [hit for hit in raised.hits if hit.memory.id == "3"]
-    assert "paraphrase 1" in {part.channel for part in plants.why.parts}
+    # Each has an intent of its own: "where is" raises references, and "how to" what was learned; these differ in nothing else.
+    for kind in ("learning", "reference"):
+        travels.remember("The kitchen is painted.", kind=kind, id=kind, dedupe=False)
+    for words, raised in (("where is the kitchen", "reference"), ("how to paint the kitchen", "learning")):
+        model.script = by_task(expand=as_json({"queries": [words]}))
+        found = travels.recall(
+            f"kitchen, asked for {raised}", expand="yes", explain=True, only_kinds=["learning", "reference"]
+        )
+        ranks = {hit.memory.id: {part.channel: part.rank for part in hit.why.parts} for hit in found.hits}
+        assert ranks[raised]["paraphrase 1"] == 1, words
 
 
 def test_whatever_is_no_paraphrase_is_dropped(travels: OnRecord, model: ScriptedModel) -> None:

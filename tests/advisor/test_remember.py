@@ -1,5 +1,6 @@
 """Tags and contradictions: what an advisor adds to a save, which is kept whatever comes of it."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -82,11 +83,22 @@ def test_what_a_new_memory_contradicts_ends(advised: Open, model: ScriptedModel)
         "The user wants blue mode on the dashboard.", kind="preference", auto_supersede="yes"
     )
     assert kept.superseded == ()
-    assert "at once, so nothing is ended" in kept.advice[0].note
-    for reply in (Fails(400), Says("All of them!"), as_json({"ids": []})):
+    assert "at once, so none was superseded" in kept.advice[0].note
+    # Prose that only names one does not end it, in whatever brackets; a list in a block of code would.
+    for reply in (
+        Fails(400),
+        Says("All of them!"),
+        as_json({"ids": []}),
+        Says("Note [5] is not contradicted by this."),
+        Says('Of the candidates ["m3", "m4", "m5", "m6"] none is contradicted. {"ids": []}'),
+        Says('["m4"] differs, but ["m5"] does not'),
+    ):
         model.script = lambda body, reply=reply: reply
         text = f"The user wants {type(reply).__name__}{len(model.asked)} mode."
         assert door.remember(text, kind="preference", auto_supersede="yes").superseded == ()
+    model.script = lambda body: Says(f"```json\n{json.dumps(ids_of(body)[:1])}\n```")
+    text = "The user wants loud mode on the dashboard."
+    assert len(door.remember(text, kind="preference", auto_supersede="yes").superseded) == 1
 
 
 def test_a_lower_tier_proposes_and_what_is_anothers_stays(advised: Open, model: ScriptedModel) -> None:

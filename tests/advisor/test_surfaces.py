@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from onrecord.client import connect
-from tests.scripted_model import KEY, ScriptedModel, as_json, by_task, ids_of
+from tests.scripted_model import KEY, Fails, ScriptedModel, as_json, by_task, ids_of
 from tests.surfaces.conftest import Served, Shell, shell
 
 __all__ = ["shell"]
@@ -17,13 +17,14 @@ __all__ = ["shell"]
 
 @pytest.fixture
 def server(model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Served]:
-    for name, value in model.settings().items():
+    for name, value in model.settings(advisor_calls_per_day="100").items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("ONRECORD_EMBEDDER", "none")
+    busy = iter([Fails(429)])
     model.script = by_task(
         expand=as_json({"queries": ["back from Tokyo"]}),
         rerank=lambda body: as_json({"ids": list(reversed(ids_of(body)))}),
-        tag=as_json({"tags": ["travel"]}),
+        tag=lambda body: next(busy, as_json({"tags": ["travel"]})),
         supersede=as_json({"ids": []}),
         extract=as_json({"facts": ["User lives in Lisbon"]}),
         judge=as_json({"verdict": "new", "ids": [], "why": "Nothing says so yet."}),
@@ -91,10 +92,54 @@ def test_advice_is_given_on_every_way_in(server: Served, model: ScriptedModel) -
     }
     metrics = server.client.get("/metrics").text
     assert 'onrecord_advice_calls_total{model="openai:scripted",task="tag"}' in metrics
+    for line in (
+        'onrecord_advice_repeated_total{model="openai:scripted",task="tag"} 1.0',
+        "onrecord_advisor_busy 0.0",
+        "onrecord_advisor_places 8.0",
+        'onrecord_advisor_paused{model="openai:scripted"} 0.0',
+        'onrecord_advisor_limit{of="timeout_s"} 20.0',
+        'onrecord_advisor_limit{of="calls_per_day"} 100.0',
+    ):
+        assert f"\n{line}\n" in metrics, line
+    assert (status["advisor"]["timeout_s"], status["advisor"]["calls_per_day"]) == (20.0, 100)
     assert KEY not in metrics + str(server.log) + str(status) + str(found)
     exported = server.folder / "out.jsonl"
     server.parts.door.export(str(exported))
     assert KEY not in exported.read_text()
+
+
+#: How each other way of speaking to the server asks for what it knows.
+ASKED_BY: dict[str, tuple[str, dict[str, Any]]] = {
+    "slayer": ("search", {"question": "Lisbon"}),
+    "datamind": ("memory_recall", {"query": "Lisbon"}),
+    "checkstack": ("ai.searchMemory", {"query": "Lisbon"}),
+    "data_platform": ("memory_recall", {"query": "Lisbon"}),
+}
+
+
+def test_the_facts_that_the_end_of_a_turn_leaves_are_known_to_every_face(
+    server: Served, model: ScriptedModel
+) -> None:
+    """One hook for all: whichever face a host speaks, it hands its turns over at the same address."""
+    # Checkstack knows what is one user's and what is a system's.
+    for scope in ("user", "tenant"):
+        prompt = f"I live in Lisbon, which is for each {scope} to know."
+        event = {"session_id": "s-1", "hook_event_name": "AfterAgent", "prompt": prompt}
+        body = {"event": event, "scope": scope, "later": False}
+        [fact] = ask(server, "POST", "/v1/turns/end", json=body)["facts"]
+        assert (fact["text"], fact["outcome"]) == ("User lives in Lisbon", "saved")
+    entries = ask(server, "GET", "/v1/memory/entries", params={"q": "Lisbon"})["entries"]
+    assert "User lives in Lisbon" in [each["title"] for each in entries]
+    assert asyncio.run(_asked_by_each(server.url)) == dict.fromkeys(ASKED_BY, True)
+
+
+async def _asked_by_each(url: str) -> dict[str, bool]:
+    told = {}
+    for face, (tool, arguments) in ASKED_BY.items():
+        async with Client(f"{url}/mcp/{face}") as session:
+            found = await session.call_tool(tool, arguments)
+        told[face] = "User lives in Lisbon" in str(found.structured_content or found.content)
+    return told
 
 
 async def _by_mcp(url: str) -> tuple[list[str], list[str]]:
@@ -119,7 +164,7 @@ def test_a_shell_tells_what_was_asked_and_what_it_took(
     assert " ms, 100 + 20 tokens, $0.00018)" in saved
     assert "Also searched: 'noon meal' (" in shell("recall", "lunch", "--expand", "yes", "--explain").out
     told = shell("status").out
-    assert "Advisor: openai:scripted; 0 of 8 places are in use." in told
+    assert "Advisor: openai:scripted; 0 of 8 places are in use, 20 s for a call." in told
     assert "Asked today by tenant default: 2 calls, $0.00036." in told
     assert "advise" in shell("audit").out
     assert KEY not in shell("config").out + told

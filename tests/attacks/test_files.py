@@ -110,7 +110,7 @@ def test_a_store_that_others_can_read_is_told_of_once_and_closed_when_asked(
     (tmp_path / db).touch()
     for path in tmp_path.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    private_files._told_of.clear()
+    private_files._warned_of.clear()
     told = [shell("--db", db, "status").code for _ in range(2)]
     assert told == [0, 0]
     assert [each.message.count("doctor --fix") for each in caplog.records] == [1]

@@ -19,7 +19,7 @@ from onrecord.operation import StorePolicy
 from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.tables import idempotency, metadata
 from onrecord.testing.builders import administrator, person
-from onrecord.testing.changesets import write_source
+from onrecord.testing.shop import write_source
 
 from ..surfaces.conftest import Served, Shell, served, server, shell
 from ..surfaces.test_mcp import Agent, introduce
@@ -64,8 +64,8 @@ def folded(door: OnRecord) -> None:
     """Until the store has done away with old pages."""
     backend: Any = door._store._backend  # type: ignore[attr-defined]
     assert isinstance(backend, SqliteBackend)
-    assert backend._folding._thread is not None
-    backend._folding._thread.join(600)
+    assert backend._background._thread is not None
+    backend._background._thread.join(600)
 
 
 def test_copies_from_before_a_change_of_the_tables_are_named(tmp_path: Path, words_alone: None) -> None:

@@ -105,7 +105,7 @@ def test_a_sound_store_is_only_looked_at(memory: OnRecord) -> None:
     assert memory.history("1") == before
 
 
-def test_an_id_that_another_keeps_to_themselves_is_refused_and_nothing_is_told_of_it(
+def test_an_id_that_another_keeps_to_themselves_is_free_for_everyone(
     served: Callable[..., Served], db: str
 ) -> None:
     server = served(db=db)
@@ -116,16 +116,14 @@ def test_an_id_that_another_keeps_to_themselves_is_refused_and_nothing_is_told_o
             json={"content": "Ann's salary.", "id": "salary", "scope": "user", "title": "Mine"},
         )
         assert made.status_code == 201
-        said = eve.post("/v1/memories", json={"content": "A note.", "id": "salary"})
-        assert said.status_code == 409
-        told = said.json()
-        told.pop("request")
-        assert told == {
-            "type": "urn:onrecord:conflict",
-            "title": "The request conflicts with what is stored",
-            "status": 409,
-            "detail": "The id salary cannot be used here. Choose another, or leave it out.",
-        }
+        for more in ({"dry_run": True}, {"dry_run": True, "scope": "user"}, {}):
+            said = eve.post("/v1/memories", json={"content": "A note.", "id": "salary", **more})
+            own = "salary" if "scope" not in more else "eve::salary"
+            assert (said.status_code, said.json()["memory"]["id"]) == (200 if more else 201, own)
+        assert eve.get("/v1/memories/ann::salary").status_code == 404
+        assert eve.patch("/v1/memories/salary", json={"content": "Mine."}).status_code == 200
+        assert ann.get("/v1/memories/ann::salary").json()["memory"]["content"] == "Ann's salary."
+        assert ann.get("/v1/memories/::salary").json()["memory"]["content"] == "Mine."
 
 
 def test_a_forget_counts_only_what_the_caller_may_see(db: str) -> None:

@@ -30,7 +30,7 @@ from onrecord.app import local_caller
 from onrecord.care import lines
 from onrecord.config import load
 from onrecord.errors import OutcomeUnknown, StoreUnavailable, Unauthenticated
-from onrecord.jobs.embedding import do_jobs
+from onrecord.jobs.missing_vectors import do_jobs
 from onrecord.jobs.worker import Worker
 from onrecord.store.ports.jobs import EMBED
 from onrecord.store.postgres import patience

@@ -77,7 +77,7 @@ def test_it_waits_as_long_as_it_is_asked_to_or_says_so(
     assert 7 < pauses[1] <= 9
     hub.calm()
     hub.fail(429, Retry_After="3600")
-    with pytest.raises(CatalogUnavailable, match=r"asked too often.*Ask again in 3600 s"):
+    with pytest.raises(CatalogUnavailable, match=r"too many requests.*Ask again in 3600 s"):
         client.read(EXISTS)
     assert len(pauses) == 2
     hub.calm()

@@ -388,7 +388,7 @@ def test_an_inline_model_made_of_queries_stands_on_their_sources() -> None:
 def test_an_inline_model_on_unknown_ground_is_told_of() -> None:
     found = entities(source_model=inline(sql_table="elsewhere"), dimensions=["customers.name"])
     assert found.canonicals == ("mydb.customers.name",)
-    assert "'mine' stands on no model" in found.warnings[0]
+    assert "'mine' uses no model" in found.warnings[0]
     assert list(refused(source_model=inline(sql_table="orders", data_source="nope"))) == ["source_model"]
     assert list(refused(source_model=inline(sql_table="orders"), dimensions=["nope"])) == ["dimensions[0]"]
 

@@ -15,7 +15,7 @@ from onrecord.errors import Forbidden, Invalid
 from onrecord.model.catalog import Model, Part
 from onrecord.operation import StorePolicy
 from onrecord.testing.builders import everything
-from onrecord.testing.changesets import approved, described, write_source
+from onrecord.testing.shop import approved, described, write_source
 from tests.catalog.staleness_table import BASE, MEMORIES, ModelFiles
 from tests.conftest import Clock
 
@@ -159,7 +159,7 @@ def test_what_is_no_change_at_all_is_refused(door: OnRecord, tmp_path: Path) -> 
         ({"sql": "orders shall have no amount"}, "could not be read as SQL"),
         ({"path": str(tmp_path / "nowhere.sql")}, "cannot be read"),
         ({"path": str(tmp_path / "bytes.sql")}, "not UTF-8"),
-        ({"path": str(tmp_path / "nowhere")}, "nowhere to be found"),
+        ({"path": str(tmp_path / "nowhere")}, "does not exist"),
         ({"sql": "DROP TABLE orders", "datasource": "nowhere"}, "not in the catalog"),
         ({"sql": "DROP TABLE orders", "path": "x.sql"}, "either a path or the SQL"),
         ({}, "either a path or the SQL"),
@@ -208,7 +208,7 @@ def test_amendments_that_would_lose_their_place_are_told(tmp_path: Path, clock: 
         assert (gone.entity, gone.field, gone.owner) == ("shop.orders.amount", "description", "ann")
         assert gone.reason == "shop.orders.amount would be gone"
         (anew,) = door.impact(write_source(tmp_path / "shop", "Something new.")).amendments
-        assert anew.reason == "its source would say something else than when it was promoted"
+        assert anew.reason == "its source would have another value than when it was promoted"
         (whole,) = door.impact(sql="DROP TABLE orders").amendments
         assert whole.reason == "shop.orders would be gone"
 

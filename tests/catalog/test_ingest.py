@@ -198,6 +198,37 @@ def test_everything_in_a_folder_of_models_is_added_once(memory: OnRecord, folder
     assert healthy(memory)
 
 
+@pytest.mark.parametrize("db", BACKENDS, indirect=True)
+def test_the_catalog_is_as_it_was_known_at_a_time(memory: OnRecord, folder: Folder, clock: Clock) -> None:
+    before_all = clock.now
+    clock.tick()
+    memory.ingest(str(folder))
+    clock.tick()
+    about = memory.remember("Amounts are gross.", entities=["shop.orders.amount"]).memory.id
+    then = clock.now
+    clock.tick()
+    folder.write(ORDERS.replace("name: amount, type: DOUBLE", "name: amount_net, type: DOUBLE"))
+    folder.remove("customers")
+    memory.ingest(str(folder))
+    models = [memory.entities("shop", kind="model", known_at=at, references=True) for at in (then, None)]
+    told = [[(each.canonical, each.references) for each in listed.entities] for listed in models]
+    assert told == [[("shop.customers", 0), ("shop.orders", 1)], [("shop.orders", 0)]]
+    was, is_now = (memory.inspect("orders", known_at=at).sections for at in (then, None))
+    columns = [[part["name"] for part in each["columns"]] for each in (was, is_now)]
+    assert ("amount" in columns[0], "amount" in columns[1], "amount_net" in columns[1]) == (True, False, True)
+    assert [each["id"] for each in was["learnings"]] == [about]
+    assert "learnings" not in is_now
+    assert memory.entities(known_at=before_all).total == 0
+    with pytest.raises(NotFound):
+        memory.inspect("orders", known_at=before_all)
+    clock.tick()
+    last, first = memory.moments(catalog=True).moments
+    changes = memory.diff(first, until=last, catalog=True).memories
+    became = {each.id: each.change for each in changes}
+    assert (became["shop.customers"], became["shop.orders"]) == ("retired", "revised")
+    assert (became["shop.orders.amount"], became["shop.orders.amount_net"]) == ("retired", "added")
+
+
 def test_a_dry_run_tells_what_would_happen_and_changes_nothing(memory: OnRecord, folder: Folder) -> None:
     dry = memory.ingest(str(folder), dry_run=True)
     assert dry.dry_run
@@ -585,11 +616,11 @@ def test_two_ingests_at_once_do_not_write_over_each_other(
         real(*given)
 
     monkeypatch.setattr(ingesting, "_write", overtaken)
-    with pytest.raises(Conflict, match="Ingest once more"):
+    with pytest.raises(Conflict, match="Ingest again"):
         memory.ingest(str(folder))
     folder.write(ORDERS.replace("Gross", "Net"))
     others.append(memory)
-    with pytest.raises(Conflict, match="Ingest once more"):
+    with pytest.raises(Conflict, match="Ingest again"):
         memory.ingest(str(folder))
     monkeypatch.undo()
     assert nothing(memory.ingest(str(folder)))
@@ -770,7 +801,7 @@ def test_references_to_memories_are_looked_at_one_by_one(
     folder.remove("orders")
     memory.ingest(str(folder))
     assert entities_of(memory, about.id) == entities_of(memory, lost.id) == ("memory:421",)
-    assert entities_of(memory, shared.id) == ("memory:bobs",)
+    assert entities_of(memory, shared.id) == ("memory:bob::bobs",)
 
 
 def test_a_lookup_that_fails_strips_nothing(

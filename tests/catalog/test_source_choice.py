@@ -124,7 +124,7 @@ def test_a_file_of_another_kind_says_so(tmp_path: Path) -> None:
 
 def test_nothing_at_the_path_says_so(tmp_path: Path) -> None:
     for path in (str(tmp_path / "absent"), str(tmp_path / "absent.json"), "nul\0byte"):
-        with pytest.raises(Invalid, match="is nowhere to be found"):
+        with pytest.raises(Invalid, match="does not exist"):
             open_source(path)
 
 

@@ -191,13 +191,13 @@ def test_who_is_not_listed_is_asked_for_before_it_counts_as_gone(hub: Datahub, s
     told = shop.ingest("datahub")
     assert told.gone.models == told.gone.datasources == 0
     [note] = told.notes
-    assert "not in DataHub's listing and there all the same" in note
+    assert "missing from DataHub's listing but still in DataHub" in note
     assert shop.show(memory).memory.entities == (ORDERS,)
     # DataHub fails when it is asked for them: it has said nothing.
     hub.fail(500, "entities", nth=2, times=9)
     told = shop.ingest("datahub")
     assert told.gone.models == 0
-    assert "stay as they were known, since nothing was said" in told.notes[0]
+    assert "stay in the catalog unchanged, since DataHub did not describe them" in told.notes[0]
     hub.calm()
     for body in (b'{"data": {"entities": []}}', b'{"data": {"entities": [null, null]}}', b'{"data": {}}'):
         hub.answer(body, "entities", nth=2)
@@ -238,7 +238,7 @@ def test_a_dataset_on_which_datahub_fails_stays_as_it_was_and_the_others_are_rea
     assert len(hub.requests) < 20, "the others are not read one by one"
     [note] = told.notes
     assert note.startswith(
-        f"{orders} stays as it was known, since nothing was said: DataHub at {hub.url} refused: an aspect"
+        f"{orders} stays in the catalog unchanged, since DataHub did not describe it: DataHub at {hub.url} refused: an aspect"
     )
     assert shop.inspect(ORDERS).sections.get("description") is None
     hub.state.datasets[orders]["broken"] = False
@@ -282,7 +282,7 @@ def test_a_datahub_that_fails_changes_nothing(hub: Datahub, shop: OnRecord, tmp_
         {**dataset, "urn": raw},
     ):
         hub.answer(json.dumps({"data": {"entities": [odd]}}).encode(), "entities", times=9)
-        assert "nothing was said" in shop.ingest("datahub").notes[0]
+        assert "DataHub did not describe it" in shop.ingest("datahub").notes[0]
         hub.calm()
         assert whole(shop, tmp_path) == before
     assert shop.show(memory).memory.entities == (ORDERS,)

@@ -204,7 +204,7 @@ def test_a_metric_may_aggregate_by_itself_and_one_of_another_project_is_left_out
 
     source = changed(later)
     assert by_name(source)["stg_sales"].part("dearest").details["formula"] == "amount:max"  # type: ignore[union-attr]
-    assert source.notes() == ["What is defined on no model that is here is left out: lost"]
+    assert source.notes() == ["Left out, since their models are not in the catalog: lost"]
 
 
 def test_what_metricflow_reads_stands_for_the_manifest_beside_it(built: Path) -> None:
@@ -459,7 +459,9 @@ def test_two_packages_and_no_name_of_the_project_ask_for_a_datasource(
         del manifest["metadata"]["project_name"]
         manifest["nodes"]["model.corner_shop.spending"]["package_name"] = "other"
 
-    with pytest.raises(Invalid, match=r"datasource: .* does not tell the project's name; give one"):
+    with pytest.raises(
+        Invalid, match=r"datasource: .* does not contain the project's name; give a name for the datasource"
+    ):
         changed(hide).datasources()
     assert open_source(str(tmp_path), datasource="shop").datasources()[0].name == "shop"
 

@@ -318,7 +318,7 @@ BASE = "name: a\ndata_source: mydb\nsql_table: a\n"
         ),
         (BASE + "meta: {x: !!python/name:os.system y}\n", 4, "has the tag"),
         (BASE + 'description: "a\\0b"\n', 4, "description contains a NUL character"),
-        (BASE + "name: b\n", 4, "name stands at line 1 already"),
+        (BASE + "name: b\n", 4, "name is already at line 1"),
         (BASE + "meta: {<<: {x: 1}}\n", 4, "merges another object"),
         (BASE + "version: '6'\n", 4, "version must be a whole number from 1 to 7 (got '6')"),
         (BASE + "version: 0\n", 4, "version must be from 1 to 7 (got 0)"),
@@ -346,14 +346,14 @@ BASE = "name: a\ndata_source: mydb\nsql_table: a\n"
         ("name: a\ncolumns: [\n", 2, "is not YAML"),
         ("name: a\n\tb: c\n", 2, "is not YAML"),
         ("name: a\n---\nname: b\n", 2, "begins a second document"),
-        ("name: *nowhere\n", 1, "refers (with *) to what is not known before it"),
+        ("name: *nowhere\n", 1, "refers (with *) to an anchor that is not defined before it"),
         ("name: a\nsql: \x07\n", 2, "holds the character '\\x07'"),
         ("name: a\nsql: \udcff\n", 2, "is not UTF-8"),
         ("[" * 100_000, 1, "is nested too deeply"),
         ("- " * 100_000, 1, "is nested too deeply"),
         ("? " * 100_000, 1, "is nested too deeply"),
         ("".join(f"{' ' * level}a:\n" for level in range(1000)), 37, "is nested too deeply"),
-        (BASE + "meta: &m {x: *m}\n", 4, "refers (with *) to what is not known before it"),
+        (BASE + "meta: &m {x: *m}\n", 4, "refers (with *) to an anchor that is not defined before it"),
     ],
 )
 def test_a_fault_is_told_with_its_file_and_line(
@@ -376,7 +376,7 @@ def test_the_slower_parser_tells_the_same(
     path.write_text("name: *hunter2\n", encoding="utf-8")
     assert only_fault(tmp_path) == (
         "models/mydb/orders.yaml, line 1",
-        "refers (with *) to what is not known before it",
+        "refers (with *) to an anchor that is not defined before it",
     )
 
 
@@ -476,7 +476,7 @@ def test_a_file_in_the_wrong_place_is_refused(tmp_path: Path, write: Write, plac
 def test_two_files_for_one_model_are_refused(tmp_path: Path, write: Write) -> None:
     write("models/mydb/a.yaml", BASE)
     write("models/mydb/a.yml", BASE)
-    assert only_fault(tmp_path) == ("models/mydb/a.yml", "says the same as a.yaml; keep one of the two")
+    assert only_fault(tmp_path) == ("models/mydb/a.yml", "defines the same as a.yaml; keep one of the two")
 
 
 def test_other_files_are_passed_over(tmp_path: Path, write: Write) -> None:
@@ -541,7 +541,7 @@ def test_datasources_are_those_with_files_and_those_with_models(tmp_path: Path, 
         ("name: other", "name is 'other' but the file is called 'mydb.yaml'"),
         ("description: 5", "description must be a text"),
         ("password: 'a", "is not YAML"),
-        ("password: a\npassword: hunter2", "password stands at line 1 already"),
+        ("password: a\npassword: hunter2", "password is already at line 1"),
     ],
 )
 def test_a_fault_in_a_datasource_does_not_quote_a_password(

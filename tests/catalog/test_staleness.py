@@ -16,7 +16,7 @@ from onrecord.catalog.staleness import reason_of, staleness
 from onrecord.model.catalog import Model, Part
 from onrecord.model.limits import REASON_CHARACTERS
 from onrecord.model.memory import Memory
-from onrecord.testing.changesets import approved, described
+from onrecord.testing.shop import approved, described
 from onrecord.testing.upkeep import worked
 from tests.catalog.staleness_table import (
     ADAPTERS,

@@ -14,7 +14,7 @@ from onrecord.catalog.targets import datahub as target
 from onrecord.errors import CatalogUnavailable, Conflict
 from onrecord.operation import StorePolicy
 from onrecord.review.settling import LEFT_AFTER, settle_all
-from onrecord.testing.changesets import write_source
+from onrecord.testing.shop import write_source
 from tests.datahub import shown
 from tests.soak import some
 
@@ -65,7 +65,7 @@ def orders(hub: Datahub, shop: OnRecord) -> dict[str, Any]:
 
 
 def approved(shop: OnRecord, *edits: dict[str, Any]) -> str:
-    """The id of a new proposal that a person has approved. What was turned down before is not proposed again."""
+    """The id of a new proposal that a person has approved. What was rejected before is not proposed again."""
     id = shop.remember(f"They agreed on it, {uuid4()}.", edits=list(edits), alike="keep").memory.id
     shop.approve(id)
     return id
@@ -300,7 +300,9 @@ def test_what_cannot_be_taken_back_now_is_as_soon_as_datahub_answers(
     id = approved(shop, *edits)
     hub.fail(500, "batchAddTags", times=999)
     hub.fail(500, "^entity$", nth=4, times=999)
-    with pytest.raises(CatalogUnavailable, match="Changeset 1 is half written, and is taken back as soon as"):
+    with pytest.raises(
+        CatalogUnavailable, match="Changeset 1 is partly written, and will be undone as soon as"
+    ):
         shop.apply(ORDERS)
     assert orders["edited"] == "Net."
     [left] = shop.changesets().changesets
@@ -313,7 +315,7 @@ def test_what_cannot_be_taken_back_now_is_as_soon_as_datahub_answers(
     assert shown(hub.state) == before
     done = shop.apply(ORDERS, memories=[id]).changeset
     hub.fail(500, "updateDescription", times=999)
-    with pytest.raises(CatalogUnavailable, match="Changeset 2 is rolled back as soon as that can be done"):
+    with pytest.raises(CatalogUnavailable, match="Changeset 2 will be rolled back as soon as possible"):
         shop.roll_back(done.id)
     hub.calm()
     assert settle_all(shop._store, later + timedelta(minutes=1), datahub=shop._policy.datahub) == ("2",)
@@ -365,7 +367,7 @@ def test_what_datahub_cannot_take_is_said_in_the_plan(
         shop.apply(ORDERS)
     assert shown(hub.state) == before
     del hub.state.datasets[next(iter(hub.state.datasets))]
-    assert "nothing in the catalog that can be edited" in (shop.plan(ORDERS).changes[0].conflict or "")
+    assert "not an entity of the catalog that can be edited" in (shop.plan(ORDERS).changes[0].conflict or "")
 
 
 def test_each_changeset_goes_back_to_where_it_was_written(
@@ -378,7 +380,7 @@ def test_each_changeset_goes_back_to_where_it_was_written(
     with pytest.raises(Conflict, match=f"Changeset {second.id} has changed the same values since"):
         shop.roll_back(first.id)
     elsewhere = shop.as_caller(shop.caller, StorePolicy())
-    with pytest.raises(CatalogUnavailable, match="written to DataHub, which is not set here"):
+    with pytest.raises(CatalogUnavailable, match="no DataHub is configured here"):
         elsewhere.roll_back(second.id)
     assert elsewhere.plan(ORDERS).target == "amendments"
     assert elsewhere.roll_back(beside.id).kept == ()

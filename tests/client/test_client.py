@@ -13,7 +13,7 @@ import pytest
 
 from onrecord import AsyncOnRecord, OnRecord
 from onrecord.client import AsyncClient, Client, connect, connect_async
-from onrecord.client.asking import prepare, read_arguments
+from onrecord.client.sending import prepare, read_arguments
 from onrecord.errors import (
     Conflict,
     Forbidden,

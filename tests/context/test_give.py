@@ -43,6 +43,30 @@ def test_all_parts_come_in_their_order(talking: OnRecord) -> None:
     assert inside(memories.text)[-1] == "  | Refunds take 14 days."
 
 
+def test_each_memory_has_its_cost_and_what_does_not_fit_is_named(talking: OnRecord) -> None:
+    parts = ["always", "memories"]
+    whole = talking.context("how long do refunds take", parts=parts)
+    always, hits = whole.blocks
+    assert (len(always.costs), len(hits.costs)) == (1, 1)
+    assert 0 < always.costs[0] < always.tokens
+    tight = talking.context("how long do refunds take", parts=parts, max_tokens=whole.tokens - 1)
+    left = [(piece.part, piece.memory, piece.tokens) for piece in tight.pieces_left_out]
+    assert left == [("memories", "2", hits.costs[0])]
+    assert (whole.left_out, tight.left_out) == (0, 1)
+
+
+def test_an_admin_sees_what_the_agent_of_another_gets(door: Doors) -> None:
+    door(user="eve").remember("Eve likes short answers.", scope="user", always_inject=True)
+    admin = door(permissions=frozenset({"memory.admin"}))
+    admin.remember("Only billing reads this.", scope="system", system="billing", always_inject=True)
+    assert "short answers" not in admin.context().text
+    assert "short answers" in admin.context(for_user="eve").text
+    assert "Only billing" not in admin.context(for_user="eve").text
+    assert "Only billing" in admin.context(for_systems=["billing"]).text
+    with pytest.raises(Forbidden):
+        door().context(for_user="eve")
+
+
 def test_only_what_is_asked_for_is_told_and_always_in_the_same_order(talking: OnRecord) -> None:
     assert parts_of(talking.context(parts=["turns", "legend"])) == ["legend", "turns"]
 

@@ -15,6 +15,7 @@ import shutil
 import sys
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 
@@ -179,7 +180,8 @@ def test_an_example_runs_and_prints_what_it_promises(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(example), str(tmp_path / "example.db")])
-    told = runpy.run_path(str(example), run_name="__main__")["__doc__"]
+    with patch.dict(os.environ):
+        told = runpy.run_path(str(example), run_name="__main__")["__doc__"]
     printed = capsys.readouterr().out
     _, _, promised = told.partition("Prints:\n")
     if promised:

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from onrecord import Caller
 from onrecord.evaluation.data import EvalDocument
-from onrecord.evaluation.loading import memory_of
+from onrecord.evaluation.loading import datasource_of, memory_of
 from onrecord.model.limits import CONTENT_BYTES, ENTITIES
 from onrecord.model.request import checked
+from onrecord.model.rules import Reference
 from onrecord.model.unset import UNSET
 from onrecord.remember.remember import Remember
+from onrecord.text.names import datasources_in
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ANN = Caller(tenant="acme", user="ann")
@@ -39,6 +41,13 @@ def test_whatever_a_document_holds_can_be_remembered(text: str, meta: dict[str, 
     fields, _ = told(meta, text)
     if fields["content"].strip():
         checked(Remember(**fields), ANN)
+
+
+@given(texts)
+def test_a_database_is_the_datasource_that_a_document_is_about(database: str) -> None:
+    (name,) = datasource_of(EvalDocument("1", "x", {"db": database}))
+    assert datasources_in([Reference()(name)]) == (name,)
+    assert datasource_of(EvalDocument("1", "x", {"db": 7})) == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from onrecord import connect
 from onrecord.errors import Invalid
 from onrecord.evaluation.data import EvalDocument, read_task
-from onrecord.evaluation.tables import Schema, schemas_of, table_of
+from onrecord.evaluation.table_documents import Schema, schemas_of, table_of
 
 TABLES: list[dict[str, Any]] = [
     {

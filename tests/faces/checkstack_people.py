@@ -126,8 +126,8 @@ class Office:
         self, user: str = "ann", *, era: str = "auto", person: Person | None = None, **more: Any
     ) -> Assistant:
         """The assistant of someone; with a person, its client can show them a form."""
-        visit = ToolRequest(self.door.as_caller(someone(user, **more)), chosen(["checkstack"]))
-        server = build_server(lambda context: visit)
+        tool_request = ToolRequest(self.door.as_caller(someone(user, **more)), chosen(["checkstack"]))
+        server = build_server(lambda context: tool_request)
         return self.meet(Client(server, mode=era, elicitation_callback=person))
 
 

@@ -54,8 +54,10 @@ def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
 
     def connected(user: str = ANN, mode: str = "auto", asks: Any = None, **who: Any) -> Agent:
         caller = Caller(**{"tenant": "acme", "user": user, "actor": "agent"} | who)
-        visit = ToolRequest(door.as_caller(caller), chosen(["data_platform"]))
-        return introduce(Client(build_server(lambda context: visit), mode=mode, elicitation_callback=asks))
+        tool_request = ToolRequest(door.as_caller(caller), chosen(["data_platform"]))
+        return introduce(
+            Client(build_server(lambda context: tool_request), mode=mode, elicitation_callback=asks)
+        )
 
     return connected
 

@@ -667,11 +667,11 @@ def test_the_same_story_is_told_on_postgresql(
 ) -> None:
     owner = Caller(tenant="acme", user=CHIEF, permissions=frozenset(PERMISSIONS))
     with connect(postgres_store, caller=owner, embedder=StubEmbedder()) as door:
-        visit = ToolRequest(
+        tool_request = ToolRequest(
             door.as_caller(Caller(tenant="acme", user=ANN, actor="agent", personas=frozenset({"analyst"}))),
             chosen(["data_platform"]),
         )
-        ann = introduce(Client(build_server(lambda context: visit)))
+        ann = introduce(Client(build_server(lambda context: tool_request)))
         door.ingest(str(a_manifest(tmp_path / "manifest.json", raw={}, orders=made_from("raw"))))
         raw = remember(ann, STORES, entity_urns=[urn("raw")], metadata={"a": 1})
         unknown = remember(ann, SEASONS, entity_urns=[urn("nowhere")])

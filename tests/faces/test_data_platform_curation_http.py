@@ -162,7 +162,7 @@ def test_one_insight_is_read_changed_and_moved(tenant: Tenant) -> None:
     )
     assert "at least 10 bytes" in refused(tenant.chief.put(one, json={"insight_text": "short"}), 400)
     assert "must be one of: correction" in refused(tenant.chief.put(one, json={"category": "general"}), 400)
-    assert "is not a field here" in refused(tenant.chief.put(one, json={"content": NET}), 400)
+    assert "is not a field of a change" in refused(tenant.chief.put(one, json={"content": NET}), 400)
     assert "must be 'approved' or 'rejected'" in refused(tenant.move(id, "applied"), 400)
     assert tenant.move(id, "approved", review_notes="Seen.").status_code == 200
     told = refused(tenant.move(id, "approved"), 409)
@@ -285,7 +285,7 @@ def test_without_an_embedder_there_is_nothing_to_index(tenant: Tenant) -> None:
         "resolved": 0,
     }
     for path in ("reindex", "dismiss"):
-        assert "kind: is required" in refused(tenant.chief.post(f"{JOBS}/{path}", json={}), 400)
+        assert "kind: is missing" in refused(tenant.chief.post(f"{JOBS}/{path}", json={}), 400)
         assert "there is memory" in refused(tenant.chief.post(f"{JOBS}/{path}", json={"kind": "tools"}), 404)
     assert "must be one of: pending" in refused(tenant.chief.get(f"{JOBS}/jobs", params={"status": "x"}), 400)
 

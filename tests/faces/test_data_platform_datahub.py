@@ -89,4 +89,4 @@ def test_what_datahub_has_and_nobody_read_in_is_written_there_and_rolled_back(
     told = error(
         chief, "apply_knowledge", action="apply", **wanted | {"entity_urn": urn.replace("orders", "no")}
     )
-    assert "nothing in the catalog that can be edited" in told
+    assert "not an entity of the catalog that can be edited" in told

@@ -159,9 +159,9 @@ def test_one_record_is_read_changed_and_archived(own_house: House) -> None:
         ({"content": "short"}, "at least 10 bytes"),
         ({"dimension": "purple"}, "must be one of: knowledge"),
         ({"confidence": "sure"}, "must be one of: high"),
-        ({"colour": "red"}, "is not a field here"),
+        ({"colour": "red"}, "is not a field of a change"),
         ({"content": 7}, "must be a text"),
-        ({"metadata": [1]}, "must be an object"),
+        ({"metadata": [1]}, "must be a JSON object"),
     ],
 )
 def test_what_is_wrong_with_a_change_is_told(house: House, body: dict[str, Any], told: str) -> None:
@@ -222,7 +222,7 @@ def test_a_person_lists_and_searches_their_own_alone(own_house: House) -> None:
 def test_a_misnamed_parameter_is_refused(house: House) -> None:
     assert "dimension" in refused(house.chief.get(RECORDS, params={"dimensions": "event"}), 400)
     assert "whole number" in refused(house.chief.get(RECORDS, params={"page": "two"}), 400)
-    assert "not known here" in refused(
+    assert "is not a field of this address" in refused(
         house.ann.get(f"{PORTAL}/memory/records", params={"created_by": BOB}), 400
     )
 

@@ -409,7 +409,7 @@ class TestApply:
         )
         told = apply_knowledge(chief, "rollback", changeset_id=done["changeset_id"], confirm=True)
         assert told["reverted_changes"] == []
-        assert "says so itself by now" in told["skipped_changes"][0]
+        assert "has the same value by now" in told["skipped_changes"][0]
 
     def test_changes_need_no_insight(self, chief: Agent, catalog: OnRecord) -> None:
         done = apply_knowledge(chief, "apply", entity_urn=ORDERS, changes=[TAG], confirm=True)
@@ -428,7 +428,7 @@ class TestApply:
         column = DESCRIBE | {"target": "column:colour"}
         told = error(chief, "apply_knowledge", **given | {"entity_urn": ORDERS, "changes": [column]})
         assert "colour" in told
-        assert "nothing in the catalog that can be edited" in told
+        assert "not an entity of the catalog that can be edited" in told
         assert [each.state for each in catalog.changesets().changesets] == []
 
     def test_before_anything_was_read_in_an_insight_lives_through_the_same_life(
@@ -447,7 +447,7 @@ class TestApply:
         assert asked["confirmation_required"]
         assert apply_knowledge(chief, "list_changesets", entity_urn=ORDERS)["total"] == 0
         done = apply_knowledge(chief, "apply", **wanted, confirm=True)
-        assert (done["insights_marked_applied"], "No source has told of it yet" in done["message"]) == (
+        assert (done["insights_marked_applied"], "No source lists this entity yet" in done["message"]) == (
             1,
             True,
         )

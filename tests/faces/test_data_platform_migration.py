@@ -63,7 +63,7 @@ ROWS = [
     row(5, "Long gone by now.", "archived", persona="", created_by=BOB),
     row(6, PII, **insight("pending")),
     row(7, NET, **insight("approved", reviewed_by=CHIEF, reviewed_at=NOW, review_notes="Seen.")),
-    row(8, "It was turned down.", "archived", **insight("rejected", reviewed_by=CHIEF)),
+    row(8, "It was rejected.", "archived", **insight("rejected", reviewed_by=CHIEF)),
     row(9, "It was taken back.", "archived", **insight("rolled_back", reviewed_by=CHIEF, changeset_ref="cs_b")),
     row(10, "It reached the catalog.", **insight("applied", reviewed_by=CHIEF, changeset_ref="cs_a")),
     row(11, SECRET, metadata=[{"a": 1}, {"b": 2}]),

@@ -49,8 +49,8 @@ def someone(store: OnRecord, introduce: Callable[[Client], Agent]) -> Any:
 
     def connected(user: str = ANN, **who: Any) -> Agent:
         caller = Caller(**{"tenant": tenant, "user": user, "actor": "agent"} | who)
-        visit = ToolRequest(store.as_caller(caller), chosen(["data_platform"]))
-        return introduce(Client(build_server(lambda context: visit)))
+        tool_request = ToolRequest(store.as_caller(caller), chosen(["data_platform"]))
+        return introduce(Client(build_server(lambda context: tool_request)))
 
     return connected
 

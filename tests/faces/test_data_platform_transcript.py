@@ -93,8 +93,8 @@ def test_a_session_reads_as_it_did(
             for name, caller in callers.items()
         }
         agents = {
-            name: introduce(Client(build_server(lambda context, visit=visit: visit)))
-            for name, visit in visits.items()
+            name: introduce(Client(build_server(lambda context, tool_request=tool_request: tool_request)))
+            for name, tool_request in visits.items()
         }
         told, names = [], _Names()
         for who, tool, arguments in CALLS:

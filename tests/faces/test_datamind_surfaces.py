@@ -41,8 +41,8 @@ def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     ) -> Agent:
         known: dict[str, Any] = {"user": "ann", "actor": "agent"}
         caller = Caller(tenant=profile, conversation=session, **known | who)
-        visit = ToolRequest(door.as_caller(caller), chosen(["datamind"]))
-        return introduce(Client(build_server(lambda context: visit), mode=mode))
+        tool_request = ToolRequest(door.as_caller(caller), chosen(["datamind"]))
+        return introduce(Client(build_server(lambda context: tool_request), mode=mode))
 
     return connected
 
@@ -470,8 +470,8 @@ class TestSettingsOverMcp:
 
 def test_meaning_counts_where_there_is_an_embedder(introduce: Callable[[Client], Agent]) -> None:
     with connect(":memory:", embedder=StubEmbedder()) as door:
-        visit = ToolRequest(door, chosen(["datamind"]))
-        ann = introduce(Client(build_server(lambda context: visit)))
+        tool_request = ToolRequest(door, chosen(["datamind"]))
+        ann = introduce(Client(build_server(lambda context: tool_request)))
         ann.did("memory_save", content="Ann takes oat milk in her coffee.")
         ann.did("memory_save", content="The ferry leaves at nine.")
         told = ann.did("memory_recall", query="What do we know about Ann's coffee?")

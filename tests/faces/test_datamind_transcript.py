@@ -87,8 +87,8 @@ def test_a_session_reads_as_it_did(introduce: Callable[[Client], Agent], clock: 
             for name, caller in callers.items()
         }
         agents = {
-            name: introduce(Client(build_server(lambda context, visit=visit: visit)))
-            for name, visit in visits.items()
+            name: introduce(Client(build_server(lambda context, tool_request=tool_request: tool_request)))
+            for name, tool_request in visits.items()
         }
         told = []
         for who, tool, arguments in CALLS:

@@ -196,10 +196,10 @@ class TestOverHttp:
 class TestAgents:
     def test_null_counts_as_left_out(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders.amount"])
-        visit = ToolRequest(quick, chosen(["slayer"]))
+        tool_request = ToolRequest(quick, chosen(["slayer"]))
 
         async def talk() -> tuple[Any, ...]:
-            async with Client(build_server(lambda context: visit)) as client:
+            async with Client(build_server(lambda context: tool_request)) as client:
                 asked = {"entities": ["orders.amount"], "max_results": None, "compact": None}
                 found = await client.call_tool(
                     "search", asked | {"cypher_filter": None, "max_memories": None}

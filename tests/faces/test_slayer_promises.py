@@ -218,7 +218,7 @@ class TestFolders:
     def test_two_that_differ_under_one_number_are_refused_with_their_lines(self, models: Path) -> None:
         path = models / "memories.yaml"
         path.write_text("- id: 42\n  learning: a note\n- id: '42'\n  learning: another\n", encoding="utf-8")
-        with pytest.raises(Invalid, match=r"line 3, id: the id 42 stands at line 1"):
+        with pytest.raises(Invalid, match=r"line 3, id: the id 42 is used at line 1"):
             connect(models).browse()
         assert "another" in path.read_text()
 

@@ -584,11 +584,13 @@ class TestNobodyIsPreferred:
         assert told(quick, question="refunds")["memories"] == ["first", "checked"]
 
     def test_a_private_note_of_another_is_never_found(self, quick: OnRecord) -> None:
-        quick.remember("refunds of orders", id="mine", scope="user", entities=["orders.id"])
+        saved = quick.remember("refunds of orders", id="mine", scope="user", entities=["orders.id"])
+        mine = saved.memory.id
         bob = quick.as_caller(Caller(tenant=quick.caller.tenant, user="bob"))
         for asked in ({"question": "refunds"}, {"entities": ["orders.id"]}, {}):
             assert told(bob, **asked)["memories"] == []  # type: ignore[arg-type]
-            assert told(quick, **asked)["memories"] == ["mine"]  # type: ignore[arg-type]
+            assert told(quick, **asked)["memories"] == [mine]  # type: ignore[arg-type]
+        assert slayer.forget_memory(quick, mine) == {"deleted_id": mine}
 
 
 class TestForEveryone:

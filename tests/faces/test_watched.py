@@ -72,7 +72,7 @@ def test_a_source_that_cannot_be_read_for_a_moment_changes_nothing(
     before = [door.show(id).memory for id in ("net", "sum")]
     os.rename(source.folder, f"{source.folder}-away")
     clock.tick(days=1)
-    with pytest.raises(Exception, match="nowhere to be found"):
+    with pytest.raises(Exception, match="does not exist"):
         door.ingest(str(source.folder))
     worked(door)
     assert [door.show(id).memory for id in ("net", "sum")] == before

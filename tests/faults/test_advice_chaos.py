@@ -9,8 +9,10 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from sqlalchemy import Engine
 
 from onrecord import Caller, OnRecord, connect
+from onrecord.model.advice import TASKS
 from onrecord.model.limits import PERMISSIONS
 from tests.scripted_model import (
     Breaks,
@@ -38,7 +40,9 @@ def model() -> Iterator[ScriptedModel]:
     scripted.close()
 
 
-def opened(model: ScriptedModel, db: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> OnRecord:
+def opened(
+    model: ScriptedModel, db: Path | str, monkeypatch: pytest.MonkeyPatch, **settings: str
+) -> OnRecord:
     for name, value in model.settings(**settings).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("ONRECORD_EMBEDDER", "none")
@@ -156,21 +160,85 @@ def test_a_provider_that_hangs_keeps_nobody_longer_than_its_time(
     door.close()
 
 
-def test_processes_share_one_budget(
+def test_no_connection_and_no_transaction_is_held_while_a_model_is_asked(
+    model: ScriptedModel, shared_db: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looked at by the model itself, for every task, on each database."""
+    door = opened(model, shared_db, monkeypatch, advisor_models="openai:strong")
+    engines = [each for each in vars(door._store._backend).values() if isinstance(each, Engine)]
+    assert engines
+    held: dict[str, list[int]] = {}
+
+    def script(body: dict) -> Reply:
+        held.setdefault(task_of(body), []).append(sum(each.pool.checkedout() for each in engines))
+        ended = [] if task_of(body) == "supersede" else ids_of(body)[:1]
+        replies = {"ids": ended, "queries": ["lunch at noon"], "tags": ["lunch"], "verdict": "new"}
+        return as_json(replies | {"facts": ["Lunch is at noon"], "why": "It is new."})
+
+    model.script = script
+    for number in range(3):
+        door.remember(f"Lunch is at {number}.", kind="decision", auto_tag="yes", auto_supersede="yes")
+    waiting = door.remember("Lunch is late.", review=True).memory
+    door.recall("when is lunch?", expand="yes", rerank="yes", rerank_fine="strong", background=True)
+    door.search("when is dinner or lunch?", expand="yes", rerank="yes", rerank_fine="strong")
+    door.judge(waiting.id)
+    door.extract("Lunch is at noon.", scope="tenant")
+    door.extract("Our lunch is at noon.", scope="tenant", later=True)
+    door.worker.run_once()
+    assert {task: set(counts) for task, counts in held.items()} == {task: {0} for task in TASKS}
+    assert len(held["extract"]) == 2
+    door.close()
+
+
+def test_exactly_as_many_calls_as_are_allowed_run_at_once(
     model: ScriptedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two doors to one file stand for two processes: what one spends, the other has no more."""
+    """All places are taken, all others wait for one, and each that becomes free is taken: never more, and never fewer."""
+    go_on = Event()
+
+    def script(body: dict) -> Reply:
+        go_on.wait(60)
+        return as_json({"tags": ["lunch"]})
+
+    model.script = script
+    door = opened(model, tmp_path / "store.db", monkeypatch, advisor_at_once="3", advisor_timeout="60")
+    places = door.advisor._places
+
+    def save(number: int) -> bool:
+        return door.remember(f"Note {number}.", auto_tag="yes", dedupe=False).advice[0].applied
+
+    with ThreadPoolExecutor(10) as pool:
+        saved = [pool.submit(save, number) for number in range(10)]
+        # Until those without a place wait for one; a model that is asked by more would have been asked by then.
+        while len(places._cond._waiters) < 7 or model.busy < 3:
+            go_on.wait(0.01)
+        assert (len(model.asked), model.busy, door.status().advisor.busy) == (3, 3, 3)
+        go_on.set()
+        assert all(each.result() for each in saved)
+    assert (len(model.asked), model.most_at_once, door.status().advisor.busy) == (10, 3, 0)
+    door.close()
+
+
+@pytest.mark.parametrize("budget", ["calls", "dollars"])
+def test_processes_share_one_budget(
+    model: ScriptedModel, shared_db: str, monkeypatch: pytest.MonkeyPatch, budget: str
+) -> None:
+    """Two doors to one database stand for two processes: what one spends, the other has no more."""
     model.script = lambda body: as_json({"tags": ["lunch"]})
-    doors = [opened(model, tmp_path / "store.db", monkeypatch, advisor_calls_per_day="5") for _ in range(2)]
+    limit = {"calls": {"advisor_calls_per_day": "5"}, "dollars": {"advisor_dollars_per_day": "0.004"}}[budget]
+    doors = [opened(model, shared_db, monkeypatch, **limit) for _ in range(2)]
 
     def save(number: int) -> bool:
         saved = doors[number % 2].remember(f"Note {number} about lunch.", auto_tag="yes", dedupe=False)
         return saved.advice[0].applied
 
     with ThreadPoolExecutor(8) as pool:
-        applied = list(pool.map(save, range(12)))
-    assert sum(applied) == 5
-    assert len(model.asked) == 5
+        applied = list(pool.map(save, range(24)))
+    assert sum(applied) == len(model.asked)
+    # A call is taken at an estimate that is more than ten times what it turns out to cost.
+    assert len(model.asked) == 5 if budget == "calls" else 0 < len(model.asked) < 20
+    [today] = doors[0].status().advice
+    assert today.cost < 0.004
     assert doors[0].status().advice == doors[1].status().advice
     for door in doors:
         door.close()

@@ -332,7 +332,7 @@ class TestPatience:
             moody.mood = None
             (reason,) = door.recall("ferry").degraded
             assert "not called" in reason
-            assert "out of memory" in reason
+            assert "RuntimeError" in reason
             time[0] += 31
             assert door.embed_missing().embedded == 5
             assert_all_true(door, moody)
@@ -380,7 +380,7 @@ class TestSomeOfIt:
         moody.mood = lambda moody, passages: passages[:-1]
         answer = door.embed_missing()
         assert answer.embedded == 0
-        assert "answered" in answer.failures[0]
+        assert "returned vectors for 0 texts" in answer.failures[0]
         assert kept(door) == {}
         moody.mood = None
         assert door.embed_missing().embedded == 3

@@ -8,7 +8,7 @@ import pytest
 
 from onrecord import OnRecord, connect
 from onrecord.review.settling import LEFT_AFTER, settle_all
-from onrecord.testing.changesets import ENTITY, approved, described, shown, write_source
+from onrecord.testing.shop import ENTITY, approved, described, shown, write_source
 
 _ROWS = "onrecord.store.records.changesets:ChangesetRows"
 _RECORDS = "onrecord.catalog.targets.amendments"

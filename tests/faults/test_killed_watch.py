@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from onrecord import OnRecord, connect
-from onrecord.testing.builders import told
-from onrecord.testing.changesets import COLUMN, write_source
+from onrecord.testing.builders import change_names
+from onrecord.testing.shop import COLUMN, write_source
 from onrecord.testing.upkeep import worked
 
 pytestmark = pytest.mark.usefixtures("words_alone")
@@ -53,5 +53,5 @@ def test_whatever_was_left_is_marked_by_the_next(
     watched._clock = lambda: datetime.now(UTC) + timedelta(minutes=2)
     worked(watched)
     assert {watched.show(id).memory.status for id in MEMORIES} == {"stale"}
-    assert [told(watched, id) for id in MEMORIES] == [["remember", "stale"]] * len(MEMORIES)
+    assert [change_names(watched, id) for id in MEMORIES] == [["remember", "stale"]] * len(MEMORIES)
     assert watched.doctor().problems == ()

@@ -1,5 +1,6 @@
 """Do the tables come to be once, whoever opens first, and are they what the code believes they are?"""
 
+import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -17,7 +19,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from onrecord import OnRecord, connect
-from onrecord.errors import Forbidden, StoreUnavailable
+from onrecord.errors import Forbidden, NotFound, StoreUnavailable
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS
 from onrecord.store import migrations
@@ -33,7 +35,11 @@ __all__ = ["former", "former_postgres", "former_sqlite"]
 #: Tables of the whole store, which belong to no tenant.
 OF_THE_STORE = {"tenants", "store_facts", "onrecord_version"}
 #: What a worker looks for among all tenants, and what is asked before anyone is known.
-ACROSS_TENANTS = {("jobs", "jobs_due"): "due_at", ("api_keys", "api_keys_key"): "hash"}
+ACROSS_TENANTS = {
+    ("jobs", "jobs_due"): "due_at",
+    ("api_keys", "api_keys_key"): "hash",
+    ("sign_ins", "sign_ins_key"): "hash",
+}
 
 
 @pytest.fixture
@@ -278,8 +284,32 @@ def test_an_old_store_has_the_tables_of_a_new_one(
     assert _without_schema(have) == _without_schema(want)
 
 
+#: What step 18 adds.
+_BEFORE_CHECKS = (
+    "DROP TABLE check_runs",
+    "DROP INDEX memories_checked",
+    *(
+        f"ALTER TABLE {table} DROP COLUMN {column}"
+        for table in ("memories", "versions")
+        for column in ("checks", "check_state")
+    ),
+)
+#: What step 17 adds.
+_BEFORE_FEEDBACK = (
+    *_BEFORE_CHECKS,
+    "DROP TABLE feedback",
+    "ALTER TABLE tenant_settings DROP COLUMN keep_questions",
+)
+#: What step 16 adds.
+_BEFORE_SIGN_INS = (*_BEFORE_FEEDBACK, "DROP TABLE sign_ins", "DROP TABLE persons_questions")
+#: What step 15 adds.
+_BEFORE_WAITING = (*_BEFORE_SIGN_INS, "DROP TABLE waiting_turns")
 #: What step 14 adds.
-_BEFORE_ADVICE = ("DROP TABLE advice_usage", "ALTER TABLE tenant_settings DROP COLUMN advice")
+_BEFORE_ADVICE = (
+    *_BEFORE_WAITING,
+    "DROP TABLE advice_usage",
+    "ALTER TABLE tenant_settings DROP COLUMN advice",
+)
 #: What step 11 adds.
 _BEFORE_CREATED = (*_BEFORE_ADVICE, "DROP INDEX memories_created")
 #: What step 10 adds.
@@ -296,7 +326,11 @@ _BEFORE_CHANGESETS = (
 )
 _NAMED_BY_ONE = 'tenant INTEGER NOT NULL, "row" BIGINT NOT NULL, id TEXT NOT NULL, agent TEXT, title TEXT, '
 #: The tables of step 7 that step 8 changes, with what they held: whoever named a conversation was in it.
+_BEFORE_OWN_IDS = tuple(
+    f"UPDATE memories SET id = replace(id, '{user}::', '')" for user in ("ann", "bob", "carol", "dora", "eve")
+)
 _BEFORE_MEMBERS = (
+    *_BEFORE_OWN_IDS,
     *_BEFORE_CHANGESETS,
     "CREATE TABLE conversations_7 AS SELECT * FROM conversations",
     "DROP TABLE conversations",
@@ -436,25 +470,25 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
     with connect(shared_db, **opened) as root:
         assert root.doctor().problems == ()
         assert [session_of(root, name) for name in ("ann", "bob", "carol", "dora")] == [
-            {"a", "b"},
-            {"a", "b"},
-            {"a", "b"},
+            {"ann::a", "bob::b"},
+            {"ann::a", "bob::b"},
+            {"ann::a", "bob::b"},
             set(),
         ]
         talk = root.show_conversation("~ann/talk").conversation
         assert (talk.created_by, talk.members) == ("ann", ("bob", "carol"))
         # To name a conversation is not to be in it, nor to have been in another of that name.
-        assert root.show("pin").memory.conversation_by is None
+        assert root.show("eve::pin").memory.conversation_by is None
         assert root.show_conversation("~carol/gone").conversation.members == ()
         carol = root.as_caller(Caller(tenant="acme", user="carol", conversation="gone"))
         ever = carol.browse(scopes=["session"], statuses=["active", "archived"]).memories
-        assert [each.id for each in ever] == ["now"]
-        over = root.show("before").memory
+        assert [each.id for each in ever] == ["carol::now"]
+        over = root.show("eve::before").memory
         assert (over.scope, over.owner, over.conversation) == ("user", "eve", None)
         # What every tenant sees tells no name of a conversation.
         assert root.show("global:g").memory.conversation is None
         made = root.show_conversation("~dora/7").conversation
-        assert (made.created_by, made.members, root.show("eve").memory.conversation_by) == (
+        assert (made.created_by, made.members, root.show("eve::eve").memory.conversation_by) == (
             "dora",
             ("eve",),
             "dora",
@@ -605,3 +639,131 @@ def test_a_schema_may_be_shared_with_others_but_a_file_may_not(shared_db: str, e
     else:
         with connect(shared_db) as door:
             assert door.remember("beside others").memory.id == "1"
+
+
+def _many(door: OnRecord, folder: Path, number: int) -> None:
+    """Memories of one user under ids that they chose, through an export, which is the quick way in."""
+    door.export(str(folder / "one.jsonl"))
+    head, tenant, *lines = (folder / "one.jsonl").read_text().splitlines()
+    model = next(line for line in lines if '"kestrel plan"' in line)
+    with (folder / "many.jsonl").open("w") as file:
+        print(head, tenant, sep="\n", file=file)
+        for each in range(number):
+            told = json.loads(model)
+            told["id"] = told["versions"][0]["memory"]["id"] = f"many.{each}"
+            told["versions"][0]["memory"]["entities"] = [f"memory:many.{each - 1}"]
+            print(json.dumps(told), file=file)
+    assert door.import_(str(folder / "many.jsonl")).added == number
+
+
+def _before_own_ids(engine: sa.Engine) -> None:
+    """What was saved, as step 16 had it: without anyone's name in front."""
+    with engine.begin() as connection:
+        for owner in ("ann~0020x", "nightly"):
+            for name in ("memories", "versions"):
+                connection.exec_driver_sql(
+                    f"UPDATE {name} SET entities = replace(entities, '{owner}::', ''), "
+                    f"proposes = replace(proposes, '{owner}::', ''), "
+                    f"status_reason = replace(status_reason, '{owner}::', '')"
+                )
+            connection.exec_driver_sql(f"UPDATE memories SET id = replace(id, '{owner}::', '')")
+            connection.exec_driver_sql(f"UPDATE audit SET subject = replace(subject, '{owner}::', '')")
+        connection.exec_driver_sql(
+            'INSERT INTO changesets (tenant, id, entity, target, state, changes, memories, "by", at, updated_at) '
+            "SELECT tenant, 1, 'db.t', 'catalog', 'applied', '[]', '[\"plan\"]', 'ann x', 0, 0 FROM memories WHERE id = 'plan'"
+        )
+        connection.exec_driver_sql("UPDATE onrecord_version SET version_num = '0018'")
+        connection.exec_driver_sql("UPDATE store_facts SET value = 'earlier' WHERE name = 'index'")
+
+
+def _refuse_changesets(engine: sa.Engine) -> Callable[[], None]:
+    """Let the database refuse what the step writes near its end; returns what lets it again."""
+    made = ["CREATE TRIGGER stop BEFORE UPDATE ON changesets BEGIN SELECT RAISE(ABORT, 'stopped'); END"]
+    gone = ["DROP TRIGGER stop"]
+    if engine.dialect.name == "postgresql":
+        made = [
+            "CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stopped'; END $$",
+            "CREATE TRIGGER stop BEFORE UPDATE ON changesets FOR EACH ROW EXECUTE FUNCTION stop()",
+        ]
+        gone = ["DROP TRIGGER stop ON changesets", "DROP FUNCTION stop()"]
+
+    def run(statements: list[str]) -> None:
+        with engine.begin() as connection:
+            for each in statements:
+                connection.exec_driver_sql(each)
+
+    run(made)
+    return lambda: run(gone)
+
+
+def _told_of(engine: sa.Engine) -> list[Any]:
+    with engine.begin() as connection:
+        wanted = "SELECT id, entities, proposes FROM memories ORDER BY id"
+        return [tuple(row) for row in connection.exec_driver_sql(wanted)]
+
+
+def test_what_few_see_in_an_older_store_has_its_owners_id(
+    shared_db: str, engine: sa.Engine, tmp_path: Path
+) -> None:
+    """Each id still means the same memory to whoever sees it, also after an upgrade that broke off, and in a large store."""
+    many = 1_200
+    caller = Caller(tenant="acme", user="root", permissions=frozenset(PERMISSIONS), operator=True)
+    opened: dict[str, Any] = {"caller": caller, "embedder": StubEmbedder()}
+    of_ann = {"user": "ann x", "personas": frozenset({"chef"})}
+    with connect(shared_db, **opened) as root:
+        ann, bob = (root.as_caller(Caller(tenant="acme", **of)) for of in (of_ann, {"user": "bob"}))
+        ann.remember("kestrel plan", id="plan", scope="user")
+        _many(root, tmp_path, many)
+        ann.remember("kestrel, shown once", id="shown")
+        ann.remember("kestrel, hidden now", id="shown", scope="user")
+        number = ann.remember("kestrel number", scope="user").memory.id
+        drawn = ann.remember("kestrel drawn", id=uuid4().hex, scope="user").memory.id
+        ann.remember(
+            "kestrel instead", id="new", scope="user", supersedes=["shown"], entities=["memory:plan"]
+        )
+        ann.relate("new", "supports", "plan")
+        ann.remember("kestrel recipe", id="recipe", scope="persona", persona="chef")
+        bob.remember("kestrel of bob", id="bobs", entities=["memory:plan"])
+        nightly = root.as_caller(Caller(tenant="acme", user="nightly", actor="unattended", run="r"))
+        nightly.remember("kestrel proposal", id="wish")
+        agent = ann.as_caller(replace(ann.caller, actor="agent"))
+        proposal = agent.revise("plan", content="kestrel plan, bettered").proposal
+        assert proposal is not None
+    _before_own_ids(engine)
+    before = _told_of(engine)
+    let_again = _refuse_changesets(engine)
+    with pytest.raises(StoreUnavailable):
+        connect(shared_db, **opened)
+    assert _told_of(engine) == before
+    let_again()
+    for _ in range(2):
+        with connect(shared_db, **opened) as root:
+            assert root.doctor().problems == ()
+        own = {f"ann~0020x::{name}" for name in ("plan", "new", "recipe")} | {"nightly::wish"}
+        own |= {f"ann~0020x::many.{each}" for each in range(many)}
+        now = _told_of(engine)
+        assert {id for id, *_ in now} == own | {"shown", number, drawn, "bobs", proposal.id}
+        with engine.begin() as connection:
+            # The step is taken again, over what it has done already.
+            connection.exec_driver_sql("UPDATE onrecord_version SET version_num = '0018'")
+    with connect(shared_db, **opened) as root:
+        ann, bob = (root.as_caller(Caller(tenant="acme", **of)) for of in (of_ann, {"user": "bob"}))
+        chef = root.as_caller(Caller(tenant="acme", user="carol", personas=frozenset({"chef"})))
+        assert ann.show("plan").memory.content == "kestrel plan"
+        assert ann.show("many.1199").memory.entities == ("memory:ann~0020x::many.1198",)
+        assert ann.show("new").memory.entities == ("memory:ann~0020x::plan",)
+        assert [each.id for each in ann.browse(entities=["memory:plan"]).memories] == ["ann~0020x::new"]
+        assert ann.show("shown").memory.status_reason == "superseded by ann~0020x::new"
+        assert [edge.memory.id for edge in ann.neighbours("plan").edges] == ["ann~0020x::new"]
+        # Those who see another's memory still find it by the id that they know.
+        assert chef.show("recipe").memory.id == "ann~0020x::recipe"
+        assert root.show("wish").memory.id == "nightly::wish"
+        assert root.changesets("1").changesets[0].memories == ("ann~0020x::plan",)
+        with pytest.raises(NotFound):
+            bob.show("recipe")
+        # What another wrote tells them no more than before.
+        assert bob.show("bobs").memory.entities == ("memory:plan",)
+        assert bob.remember("kestrel of all", id="plan").outcome == "created"
+        assert root.approve(proposal.id).memory.id == "ann~0020x::plan"
+        subjects = {entry.subject for entry in root.audit(limit=99).entries}
+        assert subjects >= {"ann~0020x::plan", "nightly::wish"}

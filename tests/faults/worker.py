@@ -200,6 +200,18 @@ def die_watching(parent: Parent, db: str, **when: Any) -> None:
     parent.tell(survived=True)
 
 
+def die_checking(parent: Parent, db: str, settings: dict[str, str], **when: Any) -> None:
+    """Do what a worker that runs checks does, and die in the same way."""
+    os.environ.update(settings)
+    with connect(db, caller=ANN) as memory:
+        _die_at(**when)
+        worker = memory.worker
+        worker.begin()
+        while worker.run_once() is not None:
+            pass
+    parent.tell(survived=True)
+
+
 def _die_at(owner: str, name: str, nth: int, after: bool = False) -> None:
     place = pkgutil.resolve_name(owner)
     called, calls = getattr(place, name), count(1)
@@ -361,6 +373,7 @@ JOBS = (
     die_in,
     die_when,
     die_watching,
+    die_checking,
     take_in,
     reindex,
     write_on,

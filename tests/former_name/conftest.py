@@ -40,9 +40,9 @@ _WHOSE: dict[str, dict[str, Any]] = {
 _RENAMED = {"session_places": "conversation_places", "profile_places": "tenant_places"}
 
 
-def held(path: Path) -> list[dict[str, Any]]:
+def held(path: Path, *, with_own_ids: bool = False) -> list[dict[str, Any]]:
     """What an export from under the former name says, as one of today says it: its people wrote what they own, and one of
-    them began the conversation and set the agent.
+    them began the conversation and set the agent. In a database, what waits for review has its owner's name in front of its id.
     """
     told = lines(path)
     for line in told:
@@ -50,8 +50,11 @@ def held(path: Path) -> list[dict[str, Any]]:
             line["with_catalog"] = True
         for version in line.get("versions", ()):
             memory = version["memory"]
+            if with_own_ids and memory["status"] == "pending":
+                line["id"] = memory["id"] = f"{memory['owner']}::{memory['id']}"
             memory |= {"author": memory["owner"], "proposes": None, "tier": memory["origin"]}
             memory |= {"conversation_by": None, "edits": None, "changeset": None}
+            memory |= {"checks": [], "check_state": None}
         if "numbers" in line:
             line["numbers"]["changeset"] = 0
         for key, whose in _WHOSE.items():

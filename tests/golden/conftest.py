@@ -88,8 +88,8 @@ def agents(introduce: Callable[[Client], Agent]) -> Callable[[OnRecord, str], Ag
     """An agent before a door, with the tools of a face."""
 
     def meet(door: OnRecord, face: str) -> Agent:
-        visit = ToolRequest(door, chosen([face]))
-        return introduce(Client(build_server(lambda context: visit)))
+        tool_request = ToolRequest(door, chosen([face]))
+        return introduce(Client(build_server(lambda context: tool_request)))
 
     return meet
 

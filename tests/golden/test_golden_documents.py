@@ -64,6 +64,7 @@ LOOKED_UP: tuple[tuple[str, ...], ...] = (
     ("neighbours", "svc.tracking", "--depth", "2"),
     ("relations", "--limit", "4"),
     ("diff", "2026-02-20"),
+    ("moments", "--limit", "4"),
     ("search", "revenue"),
     ("search", "--entity", "shipments.status", "--max-entities", "0"),
     ("entities",),

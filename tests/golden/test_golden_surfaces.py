@@ -17,7 +17,7 @@ from mcp import Client
 
 from onrecord import OnRecord, connect
 from onrecord.app import local_caller
-from onrecord.client.asking import MOVING, prepare
+from onrecord.client.sending import MOVING, prepare
 from onrecord.config import load
 from onrecord.operation import Operation
 from tests.conftest import Clock
@@ -178,7 +178,7 @@ def _body(said: httpx2.Response) -> Any:
 
 #: What is sent beside the story: method, path, headers and body.
 BESIDE: tuple[tuple[str, str, dict[str, str], bytes], ...] = (
-    ("GET", "/", {}, b""),
+    ("GET", "/nothing", {}, b""),
     ("GET", "/v1", {}, b""),
     ("GET", "/v1/nothing", {}, b""),
     ("GET", "/health/live", {}, b""),

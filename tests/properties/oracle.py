@@ -251,6 +251,8 @@ class Oracle:
             "status": "active",
             "status_reason": None,
             "proposes": None,
+            "checks": (),
+            "check_state": None,
             "own_title": "title" in given,
         }
         allowed = {

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
-from onrecord.catalog.targets import Standing
+from onrecord.catalog.targets import CurrentValue
 from onrecord.catalog.targets.amendments import AmendmentsTarget
 from onrecord.errors import Conflict
 from onrecord.model.collections import ENTITIES, Home
@@ -97,9 +97,9 @@ class Shop:
         return self.door.apply(entity, memories=[saved]).changeset.id
 
     def values(self) -> dict[Cell, Any]:
-        return {cell: standing.value for cell, standing in self._standing().items()}
+        return {cell: standing.value for cell, standing in self._current_values().items()}
 
-    def _standing(self) -> Mapping[Cell, Standing]:
+    def _current_values(self) -> Mapping[Cell, CurrentValue]:
         return AmendmentsTarget(self.door._store, KEEPER, START, embeds=False).read(EVERY_CELL)
 
     def records(self) -> list[Any]:
@@ -109,7 +109,7 @@ class Shop:
         kept = [
             (each.id, each.content, each.tags, each.metadata, each.status, each.entities) for each in told
         ]
-        return [kept, self._standing(), self.door.inspect("shop.orders").sections["columns"]]
+        return [kept, self._current_values(), self.door.inspect("shop.orders").sections["columns"]]
 
 
 sources = st.tuples(
@@ -183,7 +183,7 @@ def test_what_others_changed_in_between_is_never_lost(
             # What stands there is what the source says by now.
             assert same_value(value, told.get(cell)), cell
     for note in kept:
-        assert "source says so itself" in note
+        assert "source has the same value" in note
 
 
 def source_of(source: Any) -> dict[Cell, Any]:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
 from onrecord.catalog.datahub.client import DatahubClient
-from onrecord.catalog.datahub.standing import is_same, place_in
+from onrecord.catalog.datahub.current_values import is_same, place_in
 from onrecord.catalog.datahub.writing import Put, put
-from onrecord.catalog.targets import Standing
+from onrecord.catalog.targets import CurrentValue
 from onrecord.catalog.targets.datahub import DatahubTarget
 from onrecord.errors import CatalogUnavailable
 from onrecord.model.changesets import FieldChange
@@ -100,7 +100,7 @@ class Shop:
         now = self.target.read([edit.cell for edit in proposed])
         return tuple(edit for edit in proposed if edit.cell in now and self._takes(edit, now[edit.cell]))
 
-    def _takes(self, edit: Edit, now: Standing) -> bool:
+    def _takes(self, edit: Edit, now: CurrentValue) -> bool:
         change = FieldChange(edit=edit, before=now.value, after=edit.after, under=now.under)
         return self.target.obstacle(change) is None
 
@@ -111,7 +111,7 @@ class Shop:
         assert {each.note for each in done.changes} == {None}
         return done.id
 
-    def values(self) -> Mapping[Cell, Standing]:
+    def values(self) -> Mapping[Cell, CurrentValue]:
         return self.target.read(EVERY_CELL)
 
     def foreign(self, edit: Edit) -> None:
@@ -122,7 +122,7 @@ class Shop:
                 put(client, [Put(edit.cell, place_in(now.under), edit.after, now)])
 
 
-def is_value(cell: Cell, now: Mapping[Cell, Standing], value: Any) -> bool:
+def is_value(cell: Cell, now: Mapping[Cell, CurrentValue], value: Any) -> bool:
     return is_same(cell, now[cell].value, value, now[cell].under)
 
 

@@ -358,9 +358,12 @@ def test_a_config_file_is_read_or_its_fault_is_named(tmp_path: Path, content: by
 
 
 def test_the_settings_begin_with_these() -> None:
-    assert SETTINGS[:9] == (
+    assert SETTINGS[:12] == (
         "db",
+        "url",
+        "key",
         "tenant",
+        "project",
         "user",
         "conversation",
         "embedder",
@@ -371,10 +374,19 @@ def test_the_settings_begin_with_these() -> None:
     )
 
 
+#: Told to nobody.
+SECRETS = (
+    *("key", "embedder_key", "operator_key", "datahub_token", "advisor_key", "oidc_client_secret"),
+    "check_connections",
+)
+#: Those that change others: where the store is reached, and whether the tenant is that of a repository.
+BY_THEMSELVES = st.sampled_from([name for name in SETTINGS if name not in ("url", "project")])
+
+
 @given(
-    chosen=st.dictionaries(st.sampled_from(SETTINGS), st.none() | values),
-    environment=st.dictionaries(st.sampled_from(SETTINGS), values),
-    file=st.dictionaries(st.sampled_from(SETTINGS), values),
+    chosen=st.dictionaries(BY_THEMSELVES, st.none() | values),
+    environment=st.dictionaries(BY_THEMSELVES, values),
+    file=st.dictionaries(BY_THEMSELVES, values),
 )
 def test_the_choice_on_the_spot_beats_the_environment_and_that_the_file(
     tmp_path: Path, chosen: dict[str, str | None], environment: dict[str, str], file: dict[str, str]
@@ -409,7 +421,7 @@ def test_the_choice_on_the_spot_beats_the_environment_and_that_the_file(
         else:
             assert setting.origin == "default"
         # A key is told to nobody, not even how long it is.
-        is_secret = setting.name in ("embedder_key", "operator_key", "datahub_token", "advisor_key")
+        is_secret = setting.name in SECRETS
         assert setting.value == (value and "***" if is_secret else value)
 
 

@@ -80,4 +80,4 @@ def test_whoever_sees_nothing_of_others_is_told_the_same_without_them(
         for step, is_own in steps:
             worlds.take(step, *((ALONE, CROWDED) if is_own else (CROWDED,)))
         asked = [" ".join(question.split()[:6])]
-        assert worlds.told(ANN, CROWDED, asked) == worlds.told(ANN, ALONE, asked)
+        assert worlds.answers_of(ANN, CROWDED, asked) == worlds.answers_of(ANN, ALONE, asked)

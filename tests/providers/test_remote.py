@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onrecord import connect
 from onrecord.errors import ProviderError
 from onrecord.providers import bounded_answers, remote
 from onrecord.providers.embedding import EmbeddingModel
@@ -247,7 +248,7 @@ def test_a_text_that_the_window_does_not_hold_is_cut_more_finely(server: Server)
 def test_a_window_that_holds_nothing_is_told(server: Server) -> None:
     server.script = error(400, "maximum context length is 8 tokens", "context_length_exceeded")
     for ask in (Remote.embed_query, lambda embedder, text: embedder.embed_documents([text])):
-        with pytest.raises(ProviderError, match="too long even when finely cut"):
+        with pytest.raises(ProviderError, match="too long even in the smallest pieces"):
             ask(server.openai(), "why?")
 
 
@@ -258,7 +259,7 @@ def test_an_answer_is_read_no_further_than_vectors_can_be_long(
     monkeypatch.setattr(bounded_answers, "ANSWER_BYTES", 10_000)
     assert server.openai().embed_query("why?").vector.shape == (4,)
     server.script = lambda body: (status, b"[" + b"0," * 10_000, "application/json")
-    with pytest.raises(ProviderError, match="answered more than is read"):
+    with pytest.raises(ProviderError, match="sent a longer answer than is accepted"):
         server.openai().embed_query("why?")
 
 
@@ -339,7 +340,7 @@ OPENAI = "The embedder openai:toy at 127.0.0.1:"
             "does not allow this key to use the model (HTTP 403: No access). Check `embedder_key`.",
         ),
         (404, "No such model", "does not know this model"),
-        (429, "Slow down", "is asked too often, or its quota is used up (HTTP 429: Slow down). Wait"),
+        (429, "Slow down", "gets too many requests, or its quota is used up (HTTP 429: Slow down). Wait"),
         (400, "Bad input", "refused (HTTP 400: Bad input)."),
         (500, "Oops", "failed (HTTP 500: Oops). Try again later."),
         (503, "", "failed (HTTP 503). Try again later."),
@@ -438,10 +439,10 @@ def one_vector(content: object) -> Callable[[dict[str, Any]], Reply]:
     [
         (lambda body: (200, b"no JSON at all {", "application/json"), "something other than JSON"),
         (lambda body: (200, b"<html>Welcome</html>", "text/html"), "something other than JSON"),
-        (lambda body: reply([]), "not understood"),
-        (lambda body: reply({"hello": "world"}), "not understood"),
-        (lambda body: reply({"data": None, "model": "toy"}), "not understood"),
-        (lambda body: reply({"data": [], "model": "toy"}), "not understood|0 vectors for 1 texts"),
+        (lambda body: reply([]), "cannot read"),
+        (lambda body: reply({"hello": "world"}), "cannot read"),
+        (lambda body: reply({"data": None, "model": "toy"}), "cannot read"),
+        (lambda body: reply({"data": [], "model": "toy"}), "cannot read|0 vectors for 1 texts"),
         (one_vector("not base64!"), "other than vectors of numbers"),
         (one_vector({"a": 1}), "other than vectors of numbers"),
         (one_vector(["a", "b"]), "other than vectors of numbers"),
@@ -472,15 +473,13 @@ def test_a_service_that_changes_its_dimensions_is_refused(server: Server) -> Non
     guarded = Guarded(server.openai())
     guarded.embed_query("why?")
     server.script = lambda body: embeddings({**body, "dimensions": 5})
-    with pytest.raises(
-        ProviderError, match="openai:toy answered a vector of 5 dimensions where its model has 4"
-    ):
+    with pytest.raises(ProviderError, match="openai:toy returned a vector of 5 dimensions instead of 4"):
         guarded.embed_documents(["because"])
 
 
 def test_a_service_that_ignores_the_dimensions_that_are_set_is_refused(server: Server) -> None:
     server.script = lambda body: embeddings({**body, "dimensions": 4})
-    with pytest.raises(ProviderError, match="of 4 dimensions where its model has 7"):
+    with pytest.raises(ProviderError, match="of 4 dimensions instead of 7"):
         Guarded(server.openai(dimensions=7)).embed_query("why?")
 
 
@@ -581,3 +580,44 @@ def test_every_service_has_an_address() -> None:
     assert {kind: Service(kind, "toy").address for kind in remote.URLS} == remote.URLS
     assert Service("ollama", "toy", Options(url="http://box:11434/")).address == "http://box:11434/v1"
     assert Service("openai", "toy", Options(url="http://box:8080/api/")).address == "http://box:8080/api"
+
+
+#: The same four things in six languages, as a multilingual model knows them to be the same.
+LANGUAGES = {
+    "revenue": ("revenue", "Umsatz", "ingresos", "chiffre d'affaires", "выручка", "売上"),
+    "holiday": ("holiday", "Urlaub", "vacaciones", "vacances", "отпуск", "休暇"),
+    "invoice": ("invoice", "Rechnung", "factura", "facture", "счёт", "請求書"),
+    "train": ("train", "Zug", "tren", "train à grande vitesse", "поезд", "列車"),
+}
+
+
+def across_languages(body: dict[str, Any]) -> Reply:
+    """Vectors by what a text is about, whatever the language."""
+    data = []
+    for index, text in enumerate(body["input"]):
+        vector = [1.0 if any(word in text for word in words) else 0.01 for words in LANGUAGES.values()]
+        data.append({"object": "embedding", "index": index, "embedding": vector})
+    return reply({"object": "list", "data": data, "model": body["model"]})
+
+
+def test_a_multilingual_model_behind_the_port_finds_a_memory_by_a_question_in_another_language(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the port does for such a model: its prefixes go out, and its vectors alone find what shares no word."""
+    server.script = across_languages
+    monkeypatch.setenv("ONRECORD_EMBEDDER_URL", f"{server.address}/v1")
+    monkeypatch.setenv("ONRECORD_EMBEDDER_KEY", KEY)
+    with connect(":memory:", embedder="openai:intfloat/multilingual-e5-small") as door:
+        saved = {
+            (about, word): door.remember(f"{word}.", alike="keep", dedupe=False).memory.id
+            for about, words in LANGUAGES.items()
+            for word in words
+        }
+        for about, words in LANGUAGES.items():
+            for word in words:
+                found = [
+                    hit.memory.id for hit in door.recall(f"{word}?", limit=len(words), min_relevance=0).hits
+                ]
+                assert set(found) == {saved[about, each] for each in words}, word
+    prefixes = {text.split()[0] for body in server.asked for text in body["input"]}
+    assert prefixes == {"passage:", "query:"}

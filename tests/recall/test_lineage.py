@@ -111,8 +111,8 @@ def test_lineage_that_a_source_no_longer_tells_leads_nowhere(memory: OnRecord, l
 
 
 def test_a_memory_that_the_asker_may_not_see_is_not_reached(memory: OnRecord) -> None:
-    memory.remember("Opening hours differ", id="mine", entities=["daily_orders"], scope="user")
-    assert "mine" in found(memory)
+    mine = memory.remember("Opening hours differ", id="mine", entities=["daily_orders"], scope="user")
+    assert mine.memory.id in found(memory)
     bob = memory.as_caller(Caller(tenant=memory.caller.tenant, user="bob"))
     assert set(found(bob)) == {"seed", "below", "above"}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
 from onrecord.errors import Invalid
-from onrecord.recall.datasources import IN_IT, boost_datasource
+from onrecord.recall.datasources import ELSEWHERE, lower_other_datasources
 from onrecord.recall.draft import RecallTools
 from onrecord.recall.fusion import fuse
 from onrecord.recall.recipes import RECIPES
@@ -106,13 +106,24 @@ def test_what_lies_where_the_best_lie_comes_before_its_namesake_elsewhere() -> N
     matches = {(1, row): a_match((1, row), entities=(name,)) for row, name in enumerate(names)}
     found = [Found(key, score) for key, score in zip(matches, (0.9, 1.0, 0.8, 0.85), strict=True)]
     draft = fuse(a_draft({"lexical": found}, weights={"lexical": 1.0}, matches=matches), RecallTools())
-    raised = boost_datasource(draft, RecallTools())
-    assert [names[row] for _, row in raised.ranked()] == [
+    lowered = lower_other_datasources(draft, RecallTools())
+    assert [names[row] for _, row in lowered.ranked()] == [
         *("races.laps", "races.drivers", "races.circuits", "office.drivers")
     ]
-    assert raised.boosts[1, 1] == (("datasource", 1 + IN_IT),)
+    assert lowered.boosts.keys() == {(1, 0)}
+    assert ELSEWHERE < dict(lowered.boosts[1, 0])["datasource"] < 1
 
 
-def test_where_nothing_was_found_no_datasource_is_raised() -> None:
+def test_what_belongs_to_no_datasource_is_neither_raised_nor_lowered(ground: Ground) -> None:
+    door = ground.empty()
+    for name in ("laps", "drivers"):
+        door.remember(f"the ferry of {name}", entities=[f"races.{name}"])
+    door.remember("the ferry of drivers", id="elsewhere", entities=["office.drivers"], alike="keep")
+    door.remember("the ferry at nine", id="nowhere", entities=["thing:ferry"])
+    boosts = {hit.memory.id: dict(hit.why.boosts) for hit in door.recall("ferry", min_relevance=0).hits}
+    assert {id for id, factors in boosts.items() if "datasource" in factors} == {"elsewhere"}
+
+
+def test_where_nothing_was_found_no_datasource_is_lowered() -> None:
     draft = a_draft({}, weights={"lexical": 1.0})
-    assert boost_datasource(draft, RecallTools()) == draft
+    assert lower_other_datasources(draft, RecallTools()) == draft

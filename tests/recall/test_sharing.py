@@ -101,7 +101,7 @@ class TestCrowds:
     @pytest.mark.parametrize("recipe", ["lexical", "semantic", "auto"])
     def test_many_of_the_tenant_do_not_crowd_out_this_conversation(self, ground: Ground, recipe: str) -> None:
         door = self.crowded(ground, {}, {"id": "own", "scope": "session"})
-        assert "own" in ids(door.recall("ferry", recipe=recipe, min_relevance=0).hits)
+        assert "ann::own" in ids(door.recall("ferry", recipe=recipe, min_relevance=0).hits)
 
 
 #: Scores of learnings and of example queries, in the order in which they were saved.

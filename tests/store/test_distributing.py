@@ -52,7 +52,7 @@ def test_what_is_of_tenants_lies_beside_their_counters_and_the_rest_everywhere(p
     assert [name for name, _ in told] == spread
     assert sorted(spread) == sorted([*metadata.tables, "onrecord_version"])
     everywhere = {name for name, note in told if note == "everywhere"}
-    assert everywhere == {"store_facts", "tenants", "api_keys", "onrecord_version"}
+    assert everywhere == {"store_facts", "tenants", "api_keys", "sign_ins", "onrecord_version"}
     of_tenants = [(name, note) for name, note in told if name not in everywhere]
     assert of_tenants[0] == ("counters", "tenant beside none")
     assert {note for _, note in of_tenants[1:]} == {"tenant beside counters"}
@@ -67,7 +67,9 @@ def test_what_is_spread_already_is_left_alone(pretended: str) -> None:
 
 def test_the_command_says_what_it_has_spread(pretended: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert migrated("--distribute", "--db", pretended) == 0
-    assert "Distributed: store_facts, tenants, api_keys, counters, memories" in capsys.readouterr().out
+    assert (
+        "Distributed: store_facts, tenants, api_keys, sign_ins, counters, memories" in capsys.readouterr().out
+    )
     assert migrated("--distribute", "--db", pretended) == 0
     assert "Every table was distributed already." in capsys.readouterr().out
 

@@ -150,6 +150,7 @@ DERIVED = {
     "the next id was given before": ("counters", f"UPDATE counters SET last_id = '4' WHERE {_OF}"),
     "the next row was given before": ("counters", f"UPDATE counters SET last_row = 1 WHERE {_OF}"),
     "the next edge was given before": ("counters", f"UPDATE counters SET last_relation = 0 WHERE {_OF}"),
+    "feedback is on no memory": ("feedback", "INSERT INTO feedback (tenant, number, memory, \"user\", digest, verdict, origin, at) SELECT key, 4242, '4242', 'ann', 'x', 'useful', 'person', 0 FROM tenants WHERE name = 'acme'"),
     "the index is of another version": ("index version", "UPDATE store_facts SET value = '0' WHERE name = 'index'"),
     "the index is of no version": ("index version", "DELETE FROM store_facts WHERE name = 'index'"),
 }  # fmt: skip
@@ -158,8 +159,8 @@ DERIVED = {
 LOST = {
     "a window ends before it begins": ("window", f"UPDATE memories SET status = 'archived', valid_to = valid_from - 1 WHERE {_ROW}"),
     "a live memory has an end": ("window", f"UPDATE memories SET valid_to = valid_from + 1 WHERE {_ROW}"),
-    "a retired memory has no end": ("window", f"UPDATE memories SET valid_to = NULL WHERE {_OF} AND id = 'kb.2'"),
-    "a persona memory has no persona": ("window", f"UPDATE memories SET persona = NULL WHERE {_OF} AND id = 'kb.2'"),
+    "a retired memory has no end": ("window", f"UPDATE memories SET valid_to = NULL WHERE {_OF} AND id = 'ann::kb.2'"),
+    "a persona memory has no persona": ("window", f"UPDATE memories SET persona = NULL WHERE {_OF} AND id = 'ann::kb.2'"),
     "a version is missing": ("versions", f"DELETE FROM versions WHERE {_OF} AND version = 1 AND content LIKE 'kestrel 1%'"),
     "every version is missing": ("versions", f"DELETE FROM versions WHERE {_ROW}"),
     "versions do not join in time": ("versions", f"UPDATE versions SET recorded_to = recorded_to + 1 WHERE {_OF} AND version = 1 AND content LIKE 'kestrel 1%'"),
@@ -183,9 +184,9 @@ _CUT = "UPDATE vectors SET vector = {} WHERE " + _ROW
 #: Vectors that do not fit: they are dropped, and can be made again. Where the databases differ, each has its own damage.
 WRONG_VECTORS = {
     "of another text": f"UPDATE vectors SET text_hash = 'x' WHERE {_ROW}",
-    "of no memory": f'UPDATE vectors SET "row" = 4242 WHERE {_ROW}',
+    "belong to no memory": f'UPDATE vectors SET "row" = 4242 WHERE {_ROW}',
     "not numbered 0": f"UPDATE vectors SET passage = passage + 1 WHERE {_ROW}",
-    "of no model": f"UPDATE vectors SET model = 4242 WHERE {_ROW}",
+    "belong to no model": f"UPDATE vectors SET model = 4242 WHERE {_ROW}",
     "dimensions, not 32": {
         "sqlite": _CUT.format("substr(vector, 1, 9)"),
         "postgresql": _CUT.format("'[1,0]'"),
@@ -195,7 +196,7 @@ WRONG_VECTORS = {
 
 #: Where vectors are right and what is said of them is not.
 MISCOUNTS = {
-    "vectors are for other eyes": (
+    "vectors are visible to other users": (
         "vectors and vector counts",
         f"UPDATE vectors SET audience = 'u:eve' WHERE {_ROW}",
     ),
@@ -299,7 +300,7 @@ def test_what_is_derived_is_found_damaged_and_healed(root: OnRecord, wound: Woun
     assert root.browse(statuses=list(STATUSES)).memories == listed
     added = root.remember("the next one").memory.id
     assert int(added) >= 92
-    assert root.relate(added, "supports", "1").created
+    assert root.relate(added, "supports", "ann::1").created
 
 
 @wounds(LOST)

@@ -45,7 +45,7 @@ def _filled(door: OnRecord, folder: Path) -> None:
         door.as_caller(caller).remember("a model of others", id=owner, scope="user")
     door.export(str(folder / "models.jsonl"))
     head, tenant, *lines = (folder / "models.jsonl").read_text().splitlines()
-    models = {json.loads(line)["id"]: line for line in lines if '"versions"' in line}
+    models = {json.loads(line)["id"].partition("::")[2]: line for line in lines if '"versions"' in line}
     with (folder / "many.jsonl").open("w") as file:
         print(head, tenant, sep="\n", file=file)
         for number in range(_MEMORIES):

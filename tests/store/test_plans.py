@@ -45,7 +45,7 @@ def test_a_save_looks_for_its_twin_by_an_index(tmp_path: Path, visibility: Visib
 def test_a_save_reads_what_is_like_it_by_an_index(tmp_path: Path, visibility: Visibility) -> None:
     connect(tmp_path / "store.db").close()
     assert "memories USING INDEX sqlite_autoindex_memories_1 (tenant=? AND collection=? AND row=?)" in _plan(
-        tmp_path / "store.db", alike._near(visibility)
+        tmp_path / "store.db", alike._near(visibility, of_anyone=False)
     )
     assert "content_hash=?" in _plan(tmp_path / "store.db", alike._same_content(visibility))
 
@@ -59,7 +59,7 @@ def test_a_list_goes_by_the_index_of_its_order(tmp_path: Path, order: ListOrder)
             view = reading._view  # type: ignore[attr-defined]
             _, statement = listing.ordered(view, MemoryFilter(order=order), None)
     plan = _plan(tmp_path / "store.db", statement.limit(20))
-    name = {"updated": "memories_newest", "created": "memories_created"}[order]
+    name = {"updated": "memories_newest", "created": "memories_created", "oldest": "memories_created"}[order]
     assert f"USING INDEX {name} (tenant=? AND collection=?)" in plan
     assert "TEMP B-TREE" not in plan
 
@@ -82,5 +82,8 @@ def test_a_memory_is_found_by_its_id_also_where_it_was_left_behind(
 ) -> None:
     path = tmp_path / "store.db"
     connect(path).close()
-    for statement in (reading._history(visibility), writing._target(visibility)):
-        assert "(tenant=? AND collection=? AND id=?)" in _plan(path, statement)
+    for statement, by_name in product((reading._history, writing._target), (False, True)):
+        plan = _plan(path, statement(visibility, by_name))
+        assert "(tenant=? AND collection=? AND id=?)" in plan
+        assert ("PRIMARY KEY (tenant=? AND collection=? AND facet=?)" in plan) == by_name
+        assert "SCAN memories" not in plan

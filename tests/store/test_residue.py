@@ -55,7 +55,7 @@ def test_no_table_holds_a_word_of_what_was_forgotten(root: OnRecord, clock: Cloc
         for table in metadata.tables.values():
             for row in connection.execute(select(table)):
                 assert _MARK not in repr(tuple(row)).lower(), table.name
-    assert root.show("other").memory.entities == ("thing:kept",)
+    assert root.show("ann::other").memory.entities == ("thing:kept",)
     assert root.doctor().problems == ()
 
 

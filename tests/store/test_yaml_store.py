@@ -26,7 +26,7 @@ from onrecord.testing.ledger import (
 from onrecord.testing.listing import BrowseConformance, TallyConformance
 from onrecord.testing.past import PastConformance
 from onrecord.testing.relations import WalkConformance
-from onrecord.testing.said_already import SaidAlreadyConformance, TurnedDownConformance
+from onrecord.testing.said_already import RejectedConformance, SaidAlreadyConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
 from onrecord.testing.statistics import StatisticsConformance
 from onrecord.testing.store import StoreConformance
@@ -41,7 +41,7 @@ OF_THE_INDEX = {
     VisibilityConformance, NameConformance, PastConformance, StatisticsConformance,
     KeyConformance, AuditConformance, LimitConformance, RepeatedRequestConformance, WorkerConformance,
     UpkeepConformance, PeriodicConformance, TrueThenConformance, KnownThenConformance, HistoryConformance, AttachConformance,
-    SaidAlreadyConformance, TurnedDownConformance,
+    SaidAlreadyConformance, RejectedConformance,
 }  # fmt: skip
 WRITTEN_DOWN = [suite for suite in StoreConformance.__bases__ if suite not in OF_THE_INDEX]
 

@@ -200,7 +200,7 @@ class TestWhatIsWritten:
               origin: person
               created_at: 2026-03-01T12:00:00Z
             - version: 2
-              id: kb.1
+              id: ann::kb.1
               learning: "yes"
               metadata:
                 x:
@@ -670,16 +670,16 @@ BROKEN = {
     "a bracket is open": ("- id: a\n  learning: [it\n", 2, "is not YAML"),
     "a colon too many": ("- id: a\n  learning: it: that\n", 2, "is not YAML"),
     "a tab": ("- id: a\n\tlearning: it\n", 2, "is not YAML"),
-    "a merge that is not finished": ("- id: a\n<<<<<<< HEAD\n  learning: it\n", 2, "merge that is not finished"),
+    "a merge that is not finished": ("- id: a\n<<<<<<< HEAD\n  learning: it\n", 2, "unfinished merge"),
     "a control character": ("- id: a\n  learning: it\n  title: \x07\n", 3, "\\\\x07"),
     "a second document": ("- id: a\n  learning: it\n---\n- id: b\n", 3, "second document"),
     "only a text": ("just words\n", 1, "list of memories"),
     "another list": ("notes:\n  - id: a\n", 2, "notes is not expected"),
     "not a list": ("memories:\n  a: it\n", 2, "must be a list"),
     "an entry that is a text": ("- id: a\n  learning: it\n- words\n", 3, "is not a memory"),
-    "a name twice": ("- id: a\n  learning: it\n  learning: that\n", 3, "line 2 already"),
-    "an id twice": ("- id: a\n  learning: it\n- learning: that\n  id: a\n", 4, "the id a stands at line 1 already"),
-    "an id twice in two spellings": ("- id: 7\n  learning: it\n- learning: that\n  id: '#7'\n", 4, "the id 7 stands at line 1"),
+    "a name twice": ("- id: a\n  learning: it\n  learning: that\n", 3, "already at line 2"),
+    "an id twice": ("- id: a\n  learning: it\n- learning: that\n  id: a\n", 4, "the id a is used at line 1 already"),
+    "an id twice in two spellings": ("- id: 7\n  learning: it\n- learning: that\n  id: '#7'\n", 4, "the id 7 is used at line 1"),
     "nothing to learn": ("- id: a\n  tags: [x]\n", 1, "learning: is missing"),
     "only white space to learn": ("- id: a\n  learning: '  '\n", 2, "must not be empty"),
     "an unknown field": ("- id: a\n  learning: it\n  tag: x\n", 3, "tag: is not a field of a memory; did you mean tags"),
@@ -696,8 +696,8 @@ BROKEN = {
     "a newer format": ("- id: a\n  learning: it\n  version: 9\n", 3, "format that this OnRecord does not know"),
     "a tag of YAML": ("- id: a\n  learning: !secret it\n", 2, "has the tag !secret"),
     "a merge key": ("- &a {id: a, learning: it}\n- <<: *a\n  id: b\n", 2, "merges another object"),
-    "a reference to nothing": ("- id: a\n  learning: *it\n", 2, "not known before it"),
-    "something in itself": ("- id: a\n  learning: it\n  metadata: &m {m: *m}\n", 3, "not known before it"),
+    "a reference to nothing": ("- id: a\n  learning: *it\n", 2, "not defined before it"),
+    "something in itself": ("- id: a\n  learning: it\n  metadata: &m {m: *m}\n", 3, "not defined before it"),
     "very deep": ("- id: a\n  learning: it\n  metadata: {a: " + "[" * 60 + "]" * 60 + "}\n", 3, "nested too deeply"),
     "far too deep": ("[" * 100_000, 1, "nested too deeply"),
     "a bomb": (

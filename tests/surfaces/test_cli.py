@@ -22,6 +22,7 @@ COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()
 COMMANDS = [*(operation.command for operation in OPERATIONS if operation.command), "config"]
 #: Commands that are no operations: some work until they are stopped, one has a store of its own.
 OTHERS = [
+    "demo",
     "migrate",
     "serve",
     "mcp",
@@ -29,6 +30,10 @@ OTHERS = [
     "uninstall",
     "work",
     "eval",
+    "proxy",
+    "folder",
+    "lint",
+    "hook",
     "slayer",
     "data-platform",
     "slash",
@@ -53,6 +58,7 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "neighbours": (["1"], "edges"),
     "history": (["1"], "versions"),
     "diff": (["2020-01-01"], "memories"),
+    "moments": ([], "moments"),
     "search": (["revenue"], "memories"),
     "ingest": (["shop"], "added"),
     "entities": (["shop"], "entities"),
@@ -62,10 +68,17 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "impact": (["--sql", "CREATE TABLE fresh (id INT)"], "memories"),
     "renames": ([], "renames"),
     "accept-renames": ([], "renames"),
-    "judge": (["proposal"], "verdict"),
+    "feedback give": (["1", "useful", "how much?"], "changed"),
+    "feedback list": ([], "feedback"),
+    "checks add": (["1", "--kind", "entity", "--entity", "orders"], "check"),
+    "checks approve": (["1", "1"], "check"),
+    "checks drop": (["1", "1"], "changed"),
+    "checks list": (["1"], "checks"),
+    "check": (["1"], "memories"),
+    "judge": (["robot::proposal"], "verdict"),
     "extract": (["I live in Lisbon.", "--scope", "tenant"], "facts"),
     "approve": (["1"], "changed"),
-    "reject": (["proposal"], "changed"),
+    "reject": (["robot::proposal"], "changed"),
     "plan": (["orders"], "changes"),
     "apply": (["orders"], "changeset"),
     "roll-back": (["1"], "changeset"),
@@ -92,6 +105,7 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "agents unshare": (["planner", "bob"], "users"),
     "keys create": (["--label", "for the robot"], "secret"),
     "keys list": ([], "keys"),
+    "keys change": ([KEY, "--label", "weekly"], "changed"),
     "keys revoke": ([KEY], "changed"),
     "keys waive": ([], "forgotten"),
     "tenants create": (["acme"], "created"),
@@ -121,7 +135,7 @@ def prepared(filled: Any, once: Callable[[str, Callable[[], None]], None]) -> Ca
             _write_models()
         else:
             once("prepared", lambda: _prepare(filled))
-        key = filled("keys", "create", "--json").json["key"]["id"] if command == "keys revoke" else ""
+        key = filled("keys", "create", "--json").json["key"]["id"] if KEY in CALLS[command][0] else ""
         return [key if word == KEY else word for word in CALLS[command][0]]
 
     return prepare
@@ -135,9 +149,10 @@ def _write_models() -> None:
 
 
 def _prepare(shell: Any) -> None:
-    shell("export", "in.jsonl")
     _write_models()
     assert shell("ingest", "shop").code == 0
+    assert shell("checks", "add", "1", "--kind", "entity", "--entity", "shop").code == 0
+    shell("export", "in.jsonl")
     assert shell("conversations", "register", "told").code == 0
     assert shell("artifacts", "write", "a.md", "text", "--conversation", "told").code == 0
     robot = Caller(tenant="default", user="robot", actor="unattended")
@@ -194,7 +209,7 @@ class TestEveryCommand:
     def test_the_help_of_all_names_each_once_under_a_heading(self, shell: Any) -> None:
         told = sections_of(shell("--help").out)
         assert list(told) == [
-            "Memories", "Questions", "Catalog", "Workspace", "Access", "Care of the store",
+            "Memories", "Questions", "Catalog", "Checks", "Workspace", "Access", "Care of the store",
             "Agents and servers", "Other vocabularies",
         ]  # fmt: skip
         named = [name for names in told.values() for name in names]
@@ -282,6 +297,20 @@ class TestWhichStore:
         shell("remember", "note", "--user", "bob")
         assert shell("show", "1", "--json").json["memory"]["owner"] == "bob"
 
+    def test_people_read_and_write_their_own_ids_as_they_chose_them(self, shell: Any) -> None:
+        ann = ("--user", "ann")
+        first = shell("remember", "Ask for Mondays off.", "--id", "kb.plan", "--scope", "user", *ann)
+        shell("remember", "We plan on Tuesdays.", "--id", "other", *ann)
+        said = [
+            first,
+            shell("show", "kb.plan", *ann),
+            shell("browse", *ann),
+            shell("relate", "other", "supports", "kb.plan", *ann),
+            shell("neighbours", "other", *ann),
+            shell("forget", "kb.plan", *ann),
+        ]
+        assert all("#kb.plan" in each.out and "::" not in each.out for each in said), said
+
     def test_what_is_said_in_a_conversation_is_pinned_to_it(self, shell: Any) -> None:
         shell("remember", "note", "--in-conversation", "c7")
         assert shell("show", "1", "--json").json["memory"]["conversation"] == "c7"
@@ -368,7 +397,7 @@ class TestExitCodes:
             (["recall", "x", "--colour", "red"], 2, "No such option"),
             (["onrecord"], 2, "No such command"),
             (["show", "99"], 3, "No memory 99 that you can see"),
-            (["unrelate", "2", "supports", "1"], 3, "No edge 2 supports 1"),
+            (["unrelate", "2", "supports", "1"], 3, "No relation 2 supports 1"),
             (["revise", "1", "--title", "t", "--expected-version", "7"], 5, "at version 1, not 7"),
             (["--db", "mysql://host/db", "browse"], 6, "not a kind of store"),
             (["--db", "postgresql://u:hunter2@127.0.0.1:1/x", "browse"], 6, "cannot be reached"),

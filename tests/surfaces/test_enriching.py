@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 from mcp import Client, MCPError
-from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
-from pydantic import BaseModel
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.aio import AsyncOnRecord
 from onrecord.context.frame import CAUTION
 from onrecord.errors import StoreUnavailable
+from onrecord.surfaces.attach_lookup import KEY
 from onrecord.surfaces.mcp import enriching
-from onrecord.surfaces.mcp.enriching import KEY
 
+from .foreign_servers import whole as warehouse
 from .test_mcp import ERAS, Agent, introduce
 
 __all__ = ["introduce"]
@@ -31,40 +30,12 @@ def attach_memories(door: Any, deadline_s: float = 60, **more: Any) -> enriching
     return enriching.attach_memories(door, deadline_s=deadline_s, **more)
 
 
-class Count(BaseModel):
-    table: str
-    rows: int
-
-
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OnRecord]:
     """A store in which something is known of a table."""
     with connect(tmp_path_factory.mktemp("known") / "store.db", caller=ANN) as door:
         door.remember(NOTE, id="refunds", entities=["shop.orders"])
         yield door
-
-
-def warehouse(*middleware: Any) -> MCPServer:
-    """Somebody else's server."""
-    server = MCPServer("warehouse", middleware=middleware)
-
-    @server.tool()
-    def count(table: str) -> Count:
-        return Count(table=table, rows=3)
-
-    @server.tool(structured_output=False)
-    def describe(table: str) -> str:
-        return f"{table} has rows"
-
-    @server.tool(structured_output=False)
-    def query(sql: str) -> str:
-        raise ValueError(f"no such column in: {sql}")
-
-    @server.tool(structured_output=False)
-    def ping() -> str:
-        return "nothing to see"
-
-    return server
 
 
 def texts(result: CallToolResult) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from onrecord import OnRecord
 from onrecord.operation import StorePolicy
 from onrecord.surfaces.rest.declared import of_faces
-from onrecord.testing.changesets import ENTITY, described, write_source
+from onrecord.testing.shop import ENTITY, described, write_source
 
 KEY = {"Idempotency-Key": "one"}
 
@@ -40,7 +40,20 @@ def test_an_answer_is_given_again_and_what_it_says_is_kept_in_one_place(
     assert "quagga" not in kept(server)
 
 
-def test_what_was_deleted_since_is_not_told_again(server: Any) -> None:
+def test_an_answer_kept_under_former_names_is_given_again_under_those_of_today(server: Any) -> None:
+    server.client.post("/v1/memories", json={"content": "Prices include VAT.", "review": True})
+    server.client.post("/v1/memories/1/reject", json={"reason": "not in March"})
+    body = {"content": "Prices include VAT.", "review": True}
+    first = server.client.post("/v1/memories", json=body, headers=KEY).json()
+    assert (first["outcome"], first["rejected"][0]["id"]) == ("rejected", "1")
+    with closing(sqlite3.connect(server.config.db)) as connection, connection:
+        connection.execute("""UPDATE idempotency SET body = replace(body, '"rejected"', '"turned_down"')""")
+    assert '"turned_down": [{' in kept(server)
+    again = server.client.post("/v1/memories", json=body, headers=KEY)
+    assert (again.headers["idempotent-replayed"], again.json()) == ("true", first)
+
+
+def test_what_was_deleted_since_is_not_given_again(server: Any) -> None:
     made = server.client.post("/v1/workspace/conversations", json={"title": "Animals"}, headers=KEY).json()
     gone = [
         server.client.delete(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.surfaces.cli.host_config import JsonForm, TomlForm, Unreadable
-from onrecord.surfaces.cli.install import HOSTS
+from onrecord.surfaces.cli.hosts import HOSTS
 
 from .conftest import Shell
 
@@ -23,8 +23,11 @@ PATHS = {
     "cursor": ".cursor/mcp.json",
     "vscode": ".config/Code/User/mcp.json",
     "codex": ".codex/config.toml",
+    "windsurf": ".codeium/windsurf/mcp_config.json",
+    "gemini": ".gemini/settings.json",
+    "zed": ".config/zed/settings.json",
 }
-SECTIONS = {"vscode": "servers", "codex": "mcp_servers"}
+SECTIONS = {"vscode": "servers", "codex": "mcp_servers", "zed": "context_servers"}
 WITH_COMMENTS = """{
 \t// mine
 \t"mcpServers": {
@@ -157,6 +160,8 @@ class TestServersElsewhere:
             ("cursor", {"url": "https://m.example/mcp"}),
             ("vscode", {"type": "http", "url": "https://m.example/mcp"}),
             ("codex", {"url": "https://m.example/mcp"}),
+            ("windsurf", {"serverUrl": "https://m.example/mcp"}),
+            ("gemini", {"httpUrl": "https://m.example/mcp"}),
         ],
     )
     def test_a_host_is_told_the_address(
@@ -187,11 +192,15 @@ class TestServersElsewhere:
         assert said.code == 2
         assert secret not in said.out + said.err
 
-    def test_claude_desktop_takes_none_from_its_file(self, quiet: Shell, home: Path) -> None:
-        said = quiet("install", "claude-desktop", "--yes", "--url", "http://127.0.0.1:8321")
+    def test_claude_desktop_starts_a_bridge_and_finds_the_key_in_our_config_file(
+        self, quiet: Shell, home: Path
+    ) -> None:
+        url = ["--url", "http://127.0.0.1:8321"]
+        quiet("install", "claude-desktop", "--yes", *url)
+        assert entry(home / PATHS["claude-desktop"], "claude-desktop")["args"] == ["mcp", *url]
+        said = quiet("install", "claude-desktop", "--yes", *url, "--key-from", "MEMORY_KEY")
         assert said.code == 2
-        assert "Connectors" in said.err
-        assert list(home.iterdir()) == []
+        assert "config.toml as key" in said.err
 
     @pytest.mark.parametrize(
         "url", ["m.example", "ftp://m.example", "http://a:b@m.example", "http://m?x=1", "http://["]
@@ -345,3 +354,22 @@ class TestAnEntryOfTheFormerName:
         (home / ".claude.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
         assert quiet("uninstall", "claude-code", "--yes").code == 0
         assert read(home / ".claude.json") == {"mcpServers": {"other": {"command": "x"}}}
+
+
+def test_without_a_name_every_host_that_is_here_learns_of_us(quiet: Shell, home: Path) -> None:
+    assert "none found on this machine" in quiet("install", "--yes").err
+    (home / ".gemini").mkdir()
+    (home / ".claude.json").write_text("{}")
+    assert quiet("install", "--yes").code == 0
+    assert {path.name for path in home.rglob("*.json")} == {".claude.json", "settings.json"}
+    assert entry(home / PATHS["gemini"], "gemini")["args"] == ["mcp"]
+    assert quiet("uninstall", "--yes").code == 0
+    assert "onrecord" not in (home / ".claude.json").read_text() + (home / PATHS["gemini"]).read_text()
+
+
+def test_an_entry_is_tried_before_it_is_written(quiet: Shell, home: Path, words_alone: None) -> None:
+    said = quiet("install", "gemini", "--check", "--yes")
+    assert "The entry for Gemini CLI works: 6 tools answer." in said.out, said.err
+    said = quiet("install", "zed", "--check", "--yes", "--url", "http://127.0.0.1:9")
+    assert (said.code, "No answer from http://127.0.0.1:9/mcp" in said.err) == (6, True)
+    assert not (home / PATHS["zed"]).exists()

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from types import SimpleNamespace
+from typing import Any, Final, get_args
+from urllib.parse import unquote
 
 import httpx2
 import pytest
@@ -17,7 +19,8 @@ from mcp import Client, MCPError
 from sqlalchemy import delete
 
 from onrecord.client import connect
-from onrecord.client.asking import read_arguments
+from onrecord.client.sending import read_arguments
+from onrecord.config import load
 from onrecord.errors import NotFound, OnRecordError
 from onrecord.faces.arbiter.slash import commands
 from onrecord.faces.arbiter.slash.parsed import Command, RefusedCommand
@@ -28,9 +31,14 @@ from onrecord.model.limits import SCOPES, STATUSES, Scope
 from onrecord.model.wire import from_json, to_json
 from onrecord.service import OnRecord
 from onrecord.store.tables import WORKSPACE
+from onrecord.surfaces import web
 from onrecord.surfaces.mcp import resources
 from onrecord.surfaces.mcp.faces import FACES
+from onrecord.surfaces.recent_requests import RecentRequests
 from onrecord.surfaces.rest.declared import of_faces
+from onrecord.surfaces.web import confirm, operate, sign_in
+from onrecord.surfaces.web import connect as connecting
+from onrecord.surfaces.web.sign_in import ComingIn
 from onrecord.testing.builders import HOME, Clock, administrator
 from onrecord.testing.embedder import StubEmbedders
 from onrecord.testing.strangers import ATTEMPTS, OWNER, STRANGERS, TAKEN, Stranger, Try, World, outcome
@@ -78,6 +86,7 @@ PASSING = frozenset({"date", "x-request-id", "content-length"})
 NUMBERED = frozenset(
     {
         "POST /memories",
+        "/memory/new",
         "POST /v1/conversations",
         "POST /v1/conversations/{id}/artifacts",
         "POST /v1/memory/entries",
@@ -229,6 +238,7 @@ COMMANDS: dict[str, list[str]] = {
     ],
     "AddLink": ["/mem add link #{id} supports #{other}", "/mem add link #{id} refines #{other}"],
     "Invalidate": ["/mem invalidate #{id}"],
+    "JudgeEntry": ["/mem feedback #{id} useful {code}"],
     "WriteNotes": ["/mem write a note of {beside}", "/mem shared write a note"],
     "ReadNotes": ["/mem read"],
     "ReadSharedNotes": ["/mem shared read"],
@@ -248,6 +258,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
         {"action": "supersede", "id": "{id}", "content": "mine"},
         {"action": "relate", "id": "{id}", "relation": "supports", "target": "{other}"},
         {"action": "relate", "id": "own", "relation": "refines", "target": "{id}"},
+        {"action": "useful", "id": "{id}", "question": "{code}"},
     ],
     "native memory_forget": [{"id": "{id}"}],
     "slayer save_memory": [
@@ -337,6 +348,9 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     ],
     "turns": [{"conversation": "~ann/{beside}-talk"}],
     "clear_turns": [{"conversation": "~ann/{beside}-talk"}],
+    "end_turn": [
+        {"event": {"session_id": "{beside}-elsewhere", "hook_event_name": "Stop", "prompt": "mine"}}
+    ],
     "note_turn": [{"content": "mine", "conversation": "{beside}-elsewhere"}],
     "register_conversation": [{"id": "{beside}-elsewhere"}],
     "conversations": [{}, {"agent": "{beside}-agent"}],
@@ -360,11 +374,14 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "set_agent": [{"agent": "{beside}-other-agent", "decay": True}],
     "create_key": [{"tenant": "{tenant}"}, {"label": "mine", "tenant": "{tenant}", "user": "ann"}],
     "list_keys": [{}],
+    "change_key": [{"id": "{key}", "label": "mine"}],
     "revoke_key": [{"id": "{key}"}],
     "waive_keys": [{}],
     "create_tenant": [{"name": "{tenant}"}],
     "list_tenants": [{}],
     "set_tenant": [{"members_retire": False}],
+    "give_feedback": [{"id": "{id}", "verdict": "useful", "question": "{code}"}],
+    "feedback": [{}, {"id": "{id}"}, {"question": "{beside}"}, {"user": "ann"}],
     "erase_tenant": [{"name": "{tenant}", "confirm": "{tenant}"}],
     "audit": [{"subject": "{key}"}, {"subject": "{beside}", "user": "ann"}],
     "approve": [{"id": "{id}"}],
@@ -427,6 +444,8 @@ class House:
         self.world.door(OWNER).remember(f"{SECRET} of {BESIDE}", id=INSIGHT, edits=[edit])
         key = owner.create_key(label=SECRET).key.id
         owner.revise(self.world.id("tenant", 1), artifact=files[-1].artifact.id)
+        owner.set_tenant(keep_questions=True)
+        self.world.door(OWNER).give_feedback(self.world.id("tenant", 1), "useful", f"{SECRET} {BESIDE}")
         return {"beside": BESIDE, "file": files[-1].artifact.id, "key": key, "tenant": HOME}
 
     def shared(self) -> str:
@@ -442,6 +461,7 @@ class House:
             owner.show_agent(f"{BESIDE}-agent"),
             [key for key in owner.list_keys().keys if key.label == SECRET],
             owner.entities(inside=BESIDE),
+            owner.feedback(question=f"{SECRET} {BESIDE}"),
         ]
         return json.dumps(to_json(told))
 
@@ -461,6 +481,11 @@ class House:
         named = {"id": one.id, "other": two.id, "code": word, "beside": f"{word}beside"}
         return named | {"edge": "1000001", "file": "1000002", "key": "zqnokey0", "tenant": f"{word}tenant"}
 
+    def ghost_like(self, scope: Scope) -> dict[str, str]:
+        """What never was, with ids such as the memories of a scope have."""
+        owns = "" if self.world.id(scope, 1) == self.world.name(scope, 1) else f"{OWNER.user}::"
+        return self.ghost | {name: owns + self.ghost[name] for name in ("id", "other")}
+
     @contextmanager
     def knowing_meanings(self) -> Iterator[None]:
         """The server finds what means the same, too."""
@@ -471,7 +496,9 @@ class House:
 
     def sweep(self, *kept: str) -> None:
         """What strangers saved is gone before the next one asks."""
-        of_the_owner = {self.world.id(scope, number) for scope in SCOPES for number in (1, 2)} | {INSIGHT}
+        of_the_owner = {self.world.id(scope, number) for scope in SCOPES for number in (1, 2)} | {
+            f"{OWNER.user}::{INSIGHT}"
+        }
         for tenant in {each.caller.tenant for each in STRANGERS.values()}:
             door = self.server.parts.door.as_caller(administrator(tenant=tenant))
             for memory in door.browse(limit=1_000, statuses=STATUSES).memories:
@@ -542,7 +569,9 @@ def named_in(template: Any) -> set[str]:
 def plain(text: str, asked: set[str], fields: Fields, *, numbered: bool) -> str:
     """An answer without the names that were asked for, and without the time of now."""
     for name in sorted(asked, key=lambda each: -len(fields[each])):
-        text = re.sub(rf"(?<![^\W_]){re.escape(fields[name])}(?![^\W_])", f"<{name}>", text)
+        # People are shown their own ids without their name.
+        for spelling in (fields[name], fields[name].rpartition("::")[2]):
+            text = re.sub(rf"(?<![^\W_]){re.escape(spelling)}(?![^\W_])", f"<{name}>", text)
     text = MOMENT.sub("…", text)
     return re.sub(r"\d+", "#", text) if numbered else text
 
@@ -577,19 +606,22 @@ def faults_of(house: House, who: str, attempts: Sequence[Attempt]) -> list[str]:
     stranger = STRANGERS[who]
     is_abroad = stranger.caller.tenant != HOME
     secrets = [f"zq{scope}" for scope in stranger.hidden] + ([SECRET] if is_abroad else [])
-    before, ghost = house.held(stranger), house.ghost
+    before = house.held(stranger)
     since: list[str] = []
     faults: list[str] = []
     attempts = [each for each in attempts if is_abroad or not each.is_for & OF_THE_TENANT]
     for attempt in attempts:
-        raw, expected = attempt.told(ghost)
-        faults += [f"{attempt} tells of {word}: {raw}" for word in secrets if word in raw]
+        expected: dict[str, str] = {}
         for scope in attempt.scopes(tried_in(stranger)):
+            ghost = house.ghost_like(scope)
+            if ghost["id"] not in expected:
+                raw, expected[ghost["id"]] = attempt.told(ghost)
+                faults += [f"{attempt} tells of {word}: {raw}" for word in secrets if word in raw]
             if attempt.name in NUMBERED:
                 house.sweep("own")
             _, answer = attempt.told(house.hidden(scope))
-            if answer != expected:
-                faults.append(f"{attempt} on {scope}: {answer} instead of {expected}")
+            if answer != expected[ghost["id"]]:
+                faults.append(f"{attempt} on {scope}: {answer} instead of {expected[ghost['id']]}")
         if attempt.name in NUMBERED:
             house.sweep("own")
         since.append(f"{attempt}")
@@ -606,9 +638,11 @@ def looked(before: Any, now: Any, since: list[str], faults: list[str]) -> tuple[
 def unseen_by_the_owner(house: House, attempts: Sequence[Attempt]) -> list[str]:
     """Those attempts that tell even the owner nothing, and so prove nothing."""
     ghost = house.ghost
-    secrets = [SECRET, HOME, *(f"zq{scope}" for scope in SCOPES)]
+    of_memories = [SECRET, *(f"zq{scope}" for scope in SCOPES)]
     blind = []
     for attempt in attempts:
+        # Every page has the name of the tenant in its head.
+        secrets = of_memories if attempt.name in PAGES_ASKED else [*of_memories, HOME]
         raw, nothing = attempt.told(ghost)
         differs = any(attempt.told(house.hidden(scope))[1] != nothing for scope in attempt.scopes(SCOPES))
         if not differs and not any(word in raw for word in secrets):
@@ -651,7 +685,7 @@ def operations_tried(house: House, who: str, door: Any, *, most: int = len(SCOPE
             continue
         nothing = MOMENT.sub("…", outcome(attempt, Try(world, door, *world.ghosts(stranger.hidden[0]))))
         faults += [f"{name} tells of {word}: {nothing}" for word in secrets if word in nothing]
-        if name in TAKEN and stranger.caller.tenant == HOME:
+        if name in TAKEN and stranger.chose_ids:
             nothing = "The id zqghost.1 cannot be used here. Choose another, or leave it out."
         for scope in tried_in(stranger)[:most]:
             answer = MOMENT.sub("…", outcome(attempt, Try(world, door, *world.kept[scope])))
@@ -696,9 +730,198 @@ def route_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator[A
         yield from (Attempt(route, list(template), ask) for template in templates)
 
 
+#: Pages by what stands in their address, and the forms that they take: what leads to another's memory, conversation or file.
+PAGES_ASKED: Final[dict[str, list[list[Any]]]] = {
+    "/": [
+        ["/?question={code}", None],
+        ["/?question={code}+content&scopes=user&scopes=session", None],
+        *(
+            ["/", {"act": f"judge_{verdict}", "id": "{id}", "question": "which?"}]
+            for verdict in ("useful", "not_useful", "none")
+        ),
+    ],
+    "/memory": [["/memory", None], ["/memory?tags={code}+tag&entities=thing:{code}", None]],
+    "/memory/{id}": [
+        ["/memory/{id}", None],
+        ["/memory/{id}?known_at=2026-03-01T12:00:00.5Z", None],
+        ["/memory/{id}", {"act": "revise", "content": "mine"}],
+        ["/memory/{id}", {"act": "verify"}],
+        ["/memory/{id}", {"act": "always", "always_inject": "true"}],
+        ["/memory/{id}", {"act": "pin", "conversation": "mine"}],
+        ["/memory/{id}", {"act": "relate", "relation": "supports", "target": "own"}],
+        ["/memory/own", {"act": "relate", "relation": "supports", "target": "{id}"}],
+        [
+            "/memory/own",
+            {"act": "unrelate", "source": "{id}", "relation": "supports", "target": "{other}"},
+        ],
+        ["/memory/{id}", {"act": "share", "scope": "tenant"}],
+        ["/memory/{id}", {"act": "add_check", "kind": "entity", "entity": "thing:mine"}],
+        ["/memory/{id}", {"act": "approve_check", "number": "1"}],
+        ["/memory/{id}", {"act": "drop_check", "number": "1"}],
+        ["/memory/{id}", {"act": "check"}],
+        ["/memory/{id}", {"act": "retire", "reason": "mine"}],
+        ["/memory/{id}", {"act": "try_forgetting"}],
+        ["/memory/{id}", {"act": "forget", "sure": "yes"}],
+    ],
+    "/compare": [["/compare?since=2026-02-01", None]],
+    "/conversation": [["/conversation", None], ["/conversation?name={beside}", None]],
+    "/conversation/{id:path}": [
+        ["/conversation/~ann/{beside}-talk", None],
+        ["/conversation/~ann/{beside}-talk", {"act": "share", "user": "eve"}],
+        ["/conversation/~ann/{beside}-talk", {"act": "unshare", "user": "ann"}],
+        ["/conversation/~ann/{beside}-talk", {"act": "delete"}],
+    ],
+    "/artifact/{id}": [["/artifact/{file}", None], ["/artifact/{file}", {"act": "delete"}]],
+    "/artifact/{id}/raw": [["/artifact/{file}/raw", None], ["/artifact/{file}/raw?via={id}", None]],
+    "/scratchpad/{agent:path}": [
+        ["/scratchpad/{beside}-agent", None],
+        ["/scratchpad/{beside}-agent", {"act": "append", "content": "mine"}],
+        ["/scratchpad/{beside}-agent", {"act": "clear"}],
+    ],
+    "/context": [
+        ["/context?question={code}", None],
+        ["/context?conversation=~ann/{beside}-talk", None],
+    ],
+    "/memory/new": [
+        ["/memory/new?again={id}", None],
+        ["/memory/new", {"act": "try_saving", "content": "mine", "entities": "memory:{id}"}],
+        ["/memory/new", {"act": "save", "content": "mine", "artifact": "{file}"}],
+    ],
+    "/compare/moments": [["/compare/moments", None]],
+    "/graph": [
+        ["/graph?memory={id}", None],
+        ["/graph?question={code}", None],
+        ["/graph?entity=thing:{code}", None],
+    ],
+    "/mine": [["/mine", None], ["/mine", {"act": "always", "id": "{id}", "always_inject": "true"}]],
+    "/mine/systems": [
+        ["/mine/systems?system=crm", None],
+        ["/mine/systems", {"act": "always", "id": "{id}", "always_inject": "true"}],
+    ],
+    "/embed/system/{id}": [["/embed/system/crm", None]],
+    "/confirm/{code}": [["/confirm/{code}", None], ["/confirm/{code}", {"act": "yes", "shown": "mine"}]],
+    "/mine/insights": [["/mine/insights", None]],
+    "/catalog": [["/catalog", None]],
+    "/catalog/source": [["/catalog/source?name={beside}", None]],
+    "/catalog/model": [
+        ["/catalog/model?name={beside}.orders", None],
+        ["/catalog/model?name={beside}.orders&known_at=2100-01-01", None],
+    ],
+    "/catalog/undocumented": [["/catalog/undocumented", None]],
+    "/catalog/changes": [["/catalog/changes", None], ["/catalog/changes?known_at=2100-01-01", None]],
+    "/catalog/impact": [["/catalog/impact", {"act": "ask", "sql": "DROP TABLE orders"}]],
+    "/catalog/ingest": [
+        ["/catalog/ingest", None],
+        ["/catalog/ingest", {"act": "ingest", "path": "{beside}"}],
+    ],
+    "/review": [
+        ["/review", None],
+        ["/review?known_at=2100-01-01", None],
+        ["/review", {"act": "approve", "id": "{id}"}],
+        ["/review", {"act": "correct", "id": "{id}", "content": "mine"}],
+        ["/review", {"act": "reject", "id": "{id}", "reason": "mine"}],
+        ["/review", {"act": "advise", "id": "{id}"}],
+        ["/review", {"act": "approve_many", "chosen": "{id} 1"}],
+        ["/review", {"act": "reject_many", "chosen": "{id} 1", "reason": "mine"}],
+    ],
+    "/review/renames": [
+        ["/review/renames", None],
+        ["/review/renames", {"act": "accept", "entities": "{beside}.orders.amount", "to": "mine"}],
+    ],
+    "/changeset": [["/changeset", None], ["/changeset?entity={beside}.orders", None]],
+    "/changeset/{id}": [["/changeset/1", None], ["/changeset/1", {"act": "roll_back", "reason": "mine"}]],
+    "/plan": [
+        ["/plan?entity=thing:{code}", None],
+        ["/plan?entity={beside}.orders&memories={id}", None],
+        ["/plan?entity={beside}.orders", {"act": "apply"}],
+    ],
+    "/operate": [
+        ["/operate", None],
+        ["/operate", {"act": "doctor", "fix": "true"}],
+        ["/operate", {"act": "reindex"}],
+        ["/operate", {"act": "embed"}],
+        ["/operate", {"act": "dismiss"}],
+    ],
+    "/operate/export": [["/operate/export", {"act": "export"}]],
+    "/operate/keys": [
+        ["/operate/keys?key={key}", None],
+        ["/operate/keys", {"act": "change", "id": "{key}", "label": "mine"}],
+        ["/operate/keys", {"act": "revoke", "id": "{key}"}],
+    ],
+    "/operate/tenants": [
+        ["/operate/tenants", None],
+        ["/operate/tenants", {"act": "set", "agents_share": "true"}],
+        ["/operate/tenants", {"act": "create", "name": "{tenant}"}],
+        ["/operate/tenants", {"act": "erase", "name": "{tenant}", "confirm": "{tenant}"}],
+    ],
+    "/operate/audit": [["/operate/audit?subject={id}", None], ["/operate/audit?user=ann", None]],
+    "/sign-out": [["/sign-out", None]],
+    "/connect": [["/connect", None]],
+}
+#: Forms that name nothing of anybody, and make something new each time.
+MAKING_NEW: Final = {
+    ("/", "load_demo"),
+    ("/", "remove_demo"),
+    ("/operate/keys", "create"),
+    ("/sign-out", "here"),
+    ("/sign-out", "everywhere"),
+    ("/confirm/{code}", "no"),
+}
+#: Pages that tell an owner who is no admin nothing of what is kept: they are for others, or about something else.
+UNTOLD_PAGES: Final = {
+    "/connect",
+    "/sign-out",
+    "/confirm/{code}",
+    "/compare/moments",
+    "/review",
+    "/catalog/ingest",
+    "/operate",
+    "/changeset",
+    "/plan",
+}
+#: What differs between two pages that say the same: the proof of a form, the number of the request, the port, the key, and
+#: how long it took.
+_OF_THE_PAGE: Final = re.compile(
+    r'(?<=name="form_token" value=")[^"]*|(?<=Request )[0-9a-f]{32}|(?<=127\.0\.0\.1:)\d+|[\d.]+(?= ms)|(?<=<td class="number">)\d+\.\d\d(?=</td>)|(?<=<dt>Key</dt><dd>)\w+'
+)
+
+
+def page_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator[Attempt]:
+    """Pages and their forms, sent as a browser sends them."""
+    found = re.search(r'name="form_token" value="([^"]*)"', browser.get("/memory/new").text)
+    # Who may change nothing is shown no form.
+    assert found or "memory.manage" not in browser.get("/sign-out").text, "else every form is refused alike"
+    proof = found[1] if found else ""
+
+    def ask(template: list[Any]) -> str:
+        path, form = template
+        if form is None:
+            came = browser.get(path)
+        else:
+            came = browser.post(path, data={**form, "form_token": proof})
+        # Addresses name what was asked for as it is.
+        return _OF_THE_PAGE.sub(
+            "…", unquote(f"{came.status_code} {came.headers.get('location')} {came.text}")
+        )
+
+    for page, templates in PAGES_ASKED.items():
+        for template in templates:
+            if not (reads and template[1] is not None):
+                yield Attempt(page, template, ask)
+
+
 def command_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator[Attempt]:
     # The help is the same for everyone.
-    no_reads = {"AddEntry", "AddLink", "Invalidate", "WriteNotes", "ClearNotes", "WriteFile", "Help"}
+    no_reads = {
+        "AddEntry",
+        "AddLink",
+        "Invalidate",
+        "JudgeEntry",
+        "WriteNotes",
+        "ClearNotes",
+        "WriteFile",
+        "Help",
+    }
 
     def ask(template: dict[str, Any]) -> str:
         return browser.post("/v1/slash", json=template).text
@@ -779,11 +1002,25 @@ def test_every_resource_has_an_attempt() -> None:
     assert {each.split("{")[0] for each in there} == {re.split(r"thing:|\{", each)[0] for each in RESOURCES}
 
 
+def test_every_page_and_every_form_has_an_attempt(house: House) -> None:
+    runner: Any = SimpleNamespace(store=house.server.parts.store)
+    of_server = (*operate.pages(RecentRequests()), *connecting.pages(load(), ComingIn()))
+    of_runner = (sign_in.sign_out_page(runner), confirm.page(runner, {}))
+    pages = (*web.PAGES, *web.EMBEDDED, *of_server, *of_runner)
+    assert {page.path for page in pages} == set(PAGES_ASKED)
+    forms = {(page.path, act) for page in pages for act in page.acts}
+    tried = {(path, form["act"]) for path, asked in PAGES_ASKED.items() for _, form in asked if form}
+    assert tried | MAKING_NEW == forms
+    assert not tried & MAKING_NEW
+
+
 def test_the_owner_sees_what_strangers_do_not(house: House, introduce: Meet) -> None:
     """Else all of this would prove nothing."""
     outside = OWNER.inside(None)
     with house.browser(outside) as browser, house.client(OWNER) as client:
         attempts = [*route_attempts(browser, reads=True), *command_attempts(browser, reads=True)]
+        untold = tuple(UNTOLD_PAGES)
+        attempts += [each for each in page_attempts(browser, reads=True) if not each.name.startswith(untold)]
         for face in FACES:
             if face != "full":
                 agent = house.agent(outside, face, introduce)
@@ -843,7 +1080,7 @@ def test_by_the_routes_of_the_faces_a_stranger_finds_nothing_and_changes_nothing
 ) -> None:
     with house.browser(comer(who)) as browser:
         own(browser)
-        attempts = [*route_attempts(browser), *command_attempts(browser)]
+        attempts = [*route_attempts(browser), *command_attempts(browser), *page_attempts(browser)]
         none_of(faults_of(house, who, attempts))
 
 

@@ -110,12 +110,12 @@ def test_a_remark_is_reviewed_applied_told_kept_rolled_back_and_remembered(
     assert amount(sam) == EDITS[0]["value"]
     assert "approved by rita" in sam.inspect("orders", sections=["promoted"]).markdown
     assert rita.browse(proposal="applied", count=True).total == 1
-    with pytest.raises(Conflict, match="roll that back"):
+    with pytest.raises(Conflict, match="roll that changeset back"):
         rita.reject(proposed.id)
     assert not eve.changesets().changesets
 
     # The next ingest does not wipe it, and says when the source says something new.
-    assert "now says something else" in source_says("The amount with tax.").notes[0]
+    assert "has another value now" in source_says("The amount with tax.").notes[0]
     assert amount(sam) == EDITS[0]["value"]
 
     # Taken back: the source shows through, and the remark is told no longer.
@@ -125,19 +125,19 @@ def test_a_remark_is_reviewed_applied_told_kept_rolled_back_and_remembered(
     with pytest.raises(Conflict, match="rolled back"):
         rita.roll_back(done.id)
 
-    # It waits for review again. Captured again, it is told why.
+    # It waits for review again. Captured again, the answer says why.
     assert rita.browse(proposal="pending", count=True).total == 1
     again = bob.remember(REMARK, entities=["orders.amount"], edits=EDITS)
-    [told] = again.turned_down
-    assert (again.outcome, again.memory.id, told.by) == ("unchanged", proposed.id, "rita")
-    assert told.reason == "rolled back by rita: It is gross after all."
+    [before] = again.rejected
+    assert (again.outcome, again.memory.id, before.by) == ("unchanged", proposed.id, "rita")
+    assert before.reason == "rolled back by rita: It is gross after all."
 
-    # Turned down for good, it is told why not, and waits only with something new.
+    # Once it is rejected for good, the answer says why, and it waits only with something new.
     rita.reject(proposed.id, reason="Gross, says the auditor.")
     again = bob.remember(REMARK, entities=["orders.amount"], edits=EDITS)
-    assert again.outcome == "turned_down"
-    [told] = again.turned_down
-    assert (told.by, told.reason) == ("rita", "Gross, says the auditor.")
+    assert again.outcome == "rejected"
+    [before] = again.rejected
+    assert (before.by, before.reason) == ("rita", "Gross, says the auditor.")
     assert rita.browse(proposal="pending", count=True).total == 0
     new = "Finance has corrected itself since."
     assert (

@@ -104,8 +104,10 @@ def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     """An agent before a server in this process; it may be someone else, come to other faces or speak the older way."""
 
     def connected(*faces: str, mode: str = "auto", person: Person | None = None, **who: Any) -> Agent:
-        visit = ToolRequest(door.as_caller(caller(**who)), chosen(faces or ["native"]))
-        return introduce(Client(build_server(lambda context: visit), mode=mode, elicitation_callback=person))
+        tool_request = ToolRequest(door.as_caller(caller(**who)), chosen(faces or ["native"]))
+        return introduce(
+            Client(build_server(lambda context: tool_request), mode=mode, elicitation_callback=person)
+        )
 
     return connected
 
@@ -292,7 +294,7 @@ def test_memories_can_be_joined_and_retired(agent: Connect) -> None:
         (
             "memory_update",
             {"action": "retire", "id": "1", "content": "x"},
-            ["content: has no meaning for retire"],
+            ["content: is not a field of retire"],
         ),
         ("memory_update", {"action": "supersede", "id": "1"}, ["content: is required"]),
         ("memory_update", {"action": "relate", "id": "1"}, ["relation: is required"]),
@@ -332,6 +334,7 @@ CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("relations", {"source": "1"}),
         ("history", {"id": "1"}),
         ("diff", {"since": "2020-01-01"}),
+        ("moments", {}),
         ("search", {"question": "tea"}),
         ("entities", {}),
         ("context", {"question": "tea"}),
@@ -568,8 +571,8 @@ def test_a_failure_inside_tells_nothing_of_itself(
         raise ZeroDivisionError("the secret of a memory")
 
     tool = replace(FACES["native"][2], handle=broken)
-    visit = ToolRequest(door, {tool.name: tool})
-    told = introduce(Client(build_server(lambda context: visit))).refused("memory_get", id="1")
+    tool_request = ToolRequest(door, {tool.name: tool})
+    told = introduce(Client(build_server(lambda context: tool_request))).refused("memory_get", id="1")
     assert "secret" not in told
     assert "ZeroDivisionError" in told
 
@@ -579,6 +582,15 @@ def test_where_the_data_lives_is_not_told(door: OnRecord, introduce: Callable[[C
         raise StoreUnavailable("/srv/secret/place.db is locked.")
 
     tool = replace(FACES["native"][2], handle=broken)
-    visit = ToolRequest(door, {tool.name: tool})
-    told = introduce(Client(build_server(lambda context: visit))).refused("memory_get", id="1")
+    tool_request = ToolRequest(door, {tool.name: tool})
+    told = introduce(Client(build_server(lambda context: tool_request))).refused("memory_get", id="1")
     assert told == str(StoreUnavailable())
+
+
+def test_a_query_of_a_semantic_layer_is_saved_as_one_though_the_tool_takes_a_text(agent: Connect) -> None:
+    native = agent()
+    [tool] = [each for each in native.listed().tools if each.name == "memory_save"]
+    assert tool.input_schema["properties"]["query"]["type"] == "string"
+    for given, kept in (('{"model": "orders"}', {"model": "orders"}), ("select 1", "select 1"), ("{", "{")):
+        id = native.did("memory_save", content=f"It explains {given}.", query=given)["id"]
+        assert native.did("memory_get", id=id)["memory"]["query"] == kept

@@ -65,8 +65,8 @@ def door(tmp_path: Path) -> Iterator[OnRecord]:
 def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     def connected(*faces: str, mode: str = "auto", **who: Any) -> Agent:
         known: dict[str, Any] = {"permissions": frozenset(PERMISSIONS), "actor": "person"}
-        visit = ToolRequest(door.as_caller(caller(**known | who)), chosen(faces))
-        return introduce(Client(build_server(lambda context: visit), mode=mode))
+        tool_request = ToolRequest(door.as_caller(caller(**known | who)), chosen(faces))
+        return introduce(Client(build_server(lambda context: tool_request), mode=mode))
 
     return connected
 

@@ -23,7 +23,7 @@ from onrecord.model.memory import Memory
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.faces import FACES
 from onrecord.testing.builders import HOME, Clock, person
-from onrecord.testing.heard import heard
+from onrecord.testing.executed_statements import executed_statements
 from onrecord.testing.strangers import OWNER, World
 from tests.databases import BACKENDS
 from tests.schemas import address, new_schema
@@ -46,6 +46,7 @@ from .test_isolation import (
     filled,
     none_of,
     own,
+    page_attempts,
     route_attempts,
     shared_attempts,
     tool_attempts,
@@ -63,6 +64,12 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
         {"content": "{code} content", "scope": "user"},
         {"content": "{code} mine", "hint": "{code} hint", "scope": "user"},
         {"content": "instead", "supersedes": ["{id}"]},
+        {"content": "mine", "id": "{id}"},
+        *({"content": "mine", "id": "{name}", "dry_run": True, **more} for more in ({}, {"scope": "user"})),
+        {"content": "mine", "id": "{name}", "review": True, "dry_run": True},
+        {"content": "mine", "id": "{name}", "supersedes": ["{name}"]},
+        {"content": "mine", "id": "{name}"},
+        {"content": "mine", "id": "::{name}", "scope": "user"},
         {"content": "mine", "entities": ["memory:{id}"]},
         {"content": "mine there", "conversation": "~ann/{beside}-talk"},
         {"content": "mine there", "scope": "session", "conversation": "~ann/{beside}-talk"},
@@ -75,7 +82,17 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
         {"user_turn": "{code} is mine", "conversation": "~ann/{beside}-talk", "agent": "{beside}-agent"},
         {"user_turn": "{code} is mine", "scope": "tenant", "agent": "{beside}-agent"},
     ],
-    "judge": [{"id": "{id}"}],
+    "end_turn": [
+        {
+            "event": {
+                "session_id": "~ann/{beside}-talk",
+                "hook_event_name": "Stop",
+                "prompt": "{code} is mine",
+            },
+            "agent": "{beside}-agent",
+        },
+    ],
+    "judge": [{"id": "{id}"}, {"id": "::{name}"}],
     "note_turn": [
         {
             "content": "mine",
@@ -101,6 +118,11 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
         },
         {"question": "{beside}", "elsewhere": True, "conversation": "~ann/{beside}-talk"},
     ],
+    "give_feedback": [
+        {"id": "{id}", "verdict": "useful", "question": "{code}"},
+        {"id": "{id}", "verdict": "none", "question": "{beside}"},
+    ],
+    "feedback": [{}, {"id": "{id}"}, {"question": "{beside}", "user": "ann"}],
     "show": [{"id": "{id}"}, {"id": "{id}", "known_at": "2026-03-01T12:00:00.5Z"}],
     "browse": [
         {"statuses": list(STATUSES), "limit": 1_000},
@@ -125,25 +147,42 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     ],
     "renames": [{}],
     "accept_renames": [{}, {"entities": ["thing:{code}"]}],
+    "add_check": [{"id": "{id}", "kind": "entity", "entity": "thing:{code}"}],
+    "approve_check": [{"id": "{id}", "number": 1}],
+    "drop_check": [{"id": "{id}", "number": 1}],
+    "check": [{"id": "{id}"}, {"all": True}, {"queries": True}],
+    "checks": [{"id": "{id}"}],
     "register_conversation": [{"id": "~ann/{beside}-talk", "agent": "{beside}-agent"}],
     "revise": [
         {"id": "{id}", "content": "mine"},
+        {"id": "::{name}", "content": "mine"},
+        {"id": "own", "entities": ["memory:::{name}"]},
         {"id": "own", "conversation": "~ann/{beside}-talk"},
         {"id": "own", "artifact": "{file}"},
     ],
-    "retire": [{"id": "{id}"}],
-    "forget": [{"id": "{id}", "dry_run": True}, {"id": "{id}"}],
+    "retire": [{"id": "{id}"}, {"id": "::{name}"}],
+    "forget": [{"id": "{id}", "dry_run": True}, {"id": "{id}"}, {"id": "::{name}"}, {"id": "{name}"}],
     "relate": [
         {"source": "{id}", "relation": "refines", "target": "own"},
         {"source": "own", "relation": "refines", "target": "{id}"},
+        {"source": "own", "relation": "refines", "target": "::{name}"},
     ],
     "unrelate": [{"source": "{id}", "relation": "supports", "target": "{other}"}],
     "remove_relation": [{"id": "{edge}"}],
-    "relations": [{"source": "{id}"}, {"target": "{other}"}, {"target": World.id("tenant", 2)}],
-    "neighbours": [{"id": "{id}"}, {"id": World.id("tenant", 2), "depth": 4}],
-    "history": [{"id": "{id}"}],
+    "relations": [
+        {"source": "{id}"},
+        {"source": "::{name}"},
+        {"target": "{other}"},
+        {"target": World.id("tenant", 2)},
+    ],
+    "neighbours": [{"id": "{id}"}, {"id": "::{name}"}, {"id": World.id("tenant", 2), "depth": 4}],
+    "history": [{"id": "{id}"}, {"id": "::{name}"}],
     "diff": [{"since": "2026-02-01", "limit": 1_000}],
-    "search": [{"question": "{code}", "entities": ["thing:{code}", "memory:{id}"], "max_memories": 50}],
+    "moments": [{"limit": 1_000}],
+    "search": [
+        {"question": "{code}", "entities": ["thing:{code}", "memory:{id}"], "max_memories": 50},
+        {"question": "{code}", "agent": "{beside}-agent", "expand": "yes", "rerank": "yes"},
+    ],
     "context": [{"question": "{code}", "max_tokens": 100_000}, {"conversation": "~ann/{beside}-talk"}],
     "attach": [
         {"answer": ["thing:{code}", "memory:{id}"], "max_tokens": 100_000},
@@ -171,14 +210,22 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
 TOOLS_MORE: Final[dict[str, list[dict[str, Any]]]] = {
     "native memory_context": [{"question": "{beside}", "conversation": "~ann/{beside}-talk"}],
     "native memory_search": [{"question": "{beside}", "conversation": "~ann/{beside}-talk"}],
-    "native memory_get": [{"id": "{id}", "conversation": "~ann/{beside}-talk"}],
+    "native memory_get": [{"id": "{id}", "conversation": "~ann/{beside}-talk"}, {"id": "{name}"}],
     "native memory_save": [
         {"content": "mine of {beside}", "scope": "session", "conversation": "~ann/{beside}-talk"}
     ],
     "native memory_update": [
         {"action": "revise", "id": "{id}", "content": "mine", "conversation": "~ann/{beside}-talk"}
     ],
-    "native memory_forget": [{"id": "{id}", "conversation": "~ann/{beside}-talk"}],
+    "native memory_forget": [{"id": "{id}", "conversation": "~ann/{beside}-talk"}, {"id": "{name}"}],
+    "slayer save_memory": [
+        {"learning": "mine of {name}", "linked_entities": ["memory:{name}"]},
+        {"learning": "mine under {name}", "linked_entities": ["thing:own"], "id": "{name}"},
+    ],
+    "slayer forget_memory": [{"id": "{name}"}, {"id": "::{name}"}],
+    "datamind memory_forget": [{"item_id": "{name}"}],
+    "checkstack ai.deleteMemory": [{"id": "{name}"}],
+    "data_platform memory_manage": [{"command": "forget", "id": "{name}"}],
     "datamind memory_recall": [
         {"query": "{beside}", "session_id": "~ann/{beside}-talk"},
         {"query": "{beside}", "scope_filter": ["session"], "session_id": "~ann/{beside}-talk"},
@@ -230,16 +277,35 @@ ALIKE: Final = frozenset(
         "export",
         "backup",
         "status",
+        "/confirm/{code}",
+        "/operate/keys",
+        "/sign-out",
         "ReadSharedNotes",
         "slayer list_datasources",
         "slayer models_summary",
         "datamind memory_list_profiles",
         # One's own alone.
+        "feedback",
         "data_platform recall_insight",
         "GET /api/v1/portal/knowledge/insights",
         "GET /api/v1/portal/knowledge/insights/search",
         "GET /api/v1/portal/memory/records",
         "GET /api/v1/portal/memory/records/search",
+        "/mine",
+        "/mine/insights",
+        # Nothing was ingested there.
+        "/catalog/changes",
+        # For those who review, or look after the store.
+        "/catalog/ingest",
+        "/connect",
+        "/review",
+        "/review/renames",
+        "/changeset",
+        "/changeset/{id}",
+        "/plan",
+        "/operate",
+        "/operate/tenants",
+        "/operate/audit",
     }
 )
 SPOKEN: Final = [face for face in FACES if face != "full"]
@@ -269,6 +335,8 @@ class Side(House):
         dave.remember(f"{SECRET} of his", id="zqdave.1", scope="session")
         dave.note_turn(f"{SECRET} he said")
         dave.write_artifact("his.md", SECRET)
+        for memory, verdict in (("zqthere.1", "useful"), (world.id("tenant", 2), "not_useful")):
+            ann.give_feedback(memory, verdict, f"{BESIDE} of {SECRET}")
         ann.unshare_conversation(TALK, "dave")
 
     def _remember(self, kind: str, door: OnRecord, **more: Any) -> None:
@@ -299,14 +367,14 @@ class Side(House):
         """Hers that no other member of the tenant sees, and what another saved in her conversation."""
         known = self.owner.browse(limit=1_000, statuses=STATUSES).memories
         private = [each for each in known if each.scope not in ("tenant", "global") or each.waits]
-        return [each for each in private if each.owner == "ann" or each.id == "zqdave.1"]
+        return [each for each in private if each.owner == "ann" or each.id == "dave::zqdave.1"]
 
     def door(self, caller: Caller) -> OnRecord:
         return self.server.parts.door.as_caller(caller)
 
     def answer(self, attempt: Attempt, asked: Any) -> "Said":
         """What is told to whoever asks, apart from times, and what the database was told for it."""
-        with heard(self.server.parts.store) as statements:
+        with executed_statements(self.server.parts.store) as statements:
             said = PASSING.sub("…", attempt.ask(asked))
         return Said(said, [each for each in statements if not BY_THE_CLOCK.match(each)])
 
@@ -326,11 +394,12 @@ class Side(House):
         return repr(told)
 
     def fields_of(self, kind: str) -> dict[str, str]:
-        one, two = (f"zq{kind}.{number}" for number in (1, 2))
+        one, two = (f"{OWNER.user}::zq{kind}.{number}" for number in (1, 2))
         return self.workspace | {
             "id": one,
             "other": two,
             "edge": self._edges.get(one, "1"),
+            "name": f"zq{kind}.1",
             "code": f"zq{kind}",
         }
 
@@ -448,6 +517,7 @@ def by_routes(leaving: ExitStack, caller: Caller, *, reads: bool = False) -> Ask
         browser = leaving.enter_context(side.browser(caller))
         yield from route_attempts(browser, reads=reads)
         yield from command_attempts(browser, reads=reads)
+        yield from page_attempts(browser, reads=reads)
 
     return ask
 

@@ -50,21 +50,21 @@ def test_a_private_past_is_told_to_no_other_member_by_any_route_or_tool(
     for name, key in keys.items():
         with served.connect(key) as member:
             routes = [
-                member.get("/v1/memories/k/history"),
-                member.get("/v1/memories/k", params={"known_at": private}),
+                member.get("/v1/memories/ann::k/history"),
+                member.get("/v1/memories/ann::k", params={"known_at": private}),
                 member.get("/v1/memories", params={"known_at": private}),
                 member.post("/v1/recall", json={"question": "plan", "known_at": private}),
-                member.get("/v1/memories/k/neighbours", params={"known_at": private}),
+                member.get("/v1/memories/ann::k/neighbours", params={"known_at": private}),
                 member.get("/v1/diff", params={"since": began, "until": private}),
                 member.get("/v1/diff", params={"since": private}),
             ]
         agent = introduce(site.client("/mcp/full", key=key))
         tools = [
-            agent.call("history", id="k"),
-            agent.call("show", id="k", known_at=private),
+            agent.call("history", id="ann::k"),
+            agent.call("show", id="ann::k", known_at=private),
             agent.call("browse", known_at=private),
             agent.call("recall", question="plan", known_at=private),
-            agent.call("neighbours", id="k", known_at=private),
+            agent.call("neighbours", id="ann::k", known_at=private),
             agent.call("diff", since=began, until=private),
             agent.call("diff", since=private),
         ]
@@ -123,7 +123,7 @@ def test_the_owner_of_a_laptop_saves_for_everyone_without_being_given_it(shell: 
 ROUTES: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/v1/recall", {"json": {"question": "zqplan"}}),
     ("GET", "/v1/memories", {"params": {"scopes": "session"}}),
-    ("GET", "/v1/memories/secret", {}),
+    ("GET", "/v1/memories/ann::secret", {}),
     ("GET", "/v1/turns", {}),
     ("GET", "/v1/context", {"params": {"question": "zqplan"}}),
     ("GET", "/v1/workspace/artifacts", {}),
@@ -206,7 +206,7 @@ def test_naming_a_conversation_is_not_joining_it_by_any_route_or_tool(
         mine = {"content": "zqplan of his", "scope": "session", "id": "his"}
         assert bob.post("/v1/memories", json=mine).json()["memory"]["conversation"] == "talk"
     with served.connect(keys["ann"], **here) as ann:
-        assert ann.get("/v1/memories/his").status_code == 200
+        assert ann.get("/v1/memories/bob::his").status_code == 200
         # By its name alone he saves in a conversation of his own, though hers was shared with him.
         his = {"content": "zqplan of his own", "scope": "session", "conversation": "talk"}
         with served.connect(keys["bob"], **{"OnRecord-Conversation": "talk"}) as bob:

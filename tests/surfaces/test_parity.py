@@ -41,8 +41,9 @@ from .test_mcp_faces import OF_PEOPLE, write_model
 __all__ = ["introduce"]
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 SHAPED = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|onr_\w+")
-#: What two stores cannot have in common: how long it took, where they are, and what a surface notes of a request.
-OWN = frozenset({"ms", "bytes", "location", "request", "audit", "idempotency"})
+#: What two stores cannot have in common: how long it took, where they are, what a surface notes of a request, and which
+#: sources its operator lets it read.
+OWN = frozenset({"ms", "bytes", "location", "request", "audit", "idempotency", "sources"})
 #: What a shell opens belongs to the operator of the store; from anywhere else these are refused.
 OF_WHOEVER_RUNS_IT = frozenset({"create_tenant", "backup", "waive_keys"})
 #: What an unattended run has left in each store for a person to look at.
@@ -86,8 +87,18 @@ STORY: tuple[Call, ...] = (
         "recall",
         {"question": "cents", "recipe": "absolute", "entities": ["orders"], "lineage": 1, "background": True},
     ),
+    ("give_feedback", {"id": "1", "verdict": "useful", "question": "what is revenue?"}),
+    ("set_tenant", {"keep_questions": True}),
+    ("give_feedback", {"id": "1", "verdict": "not_useful", "question": "What is  revenue?"}),
+    ("give_feedback", {"id": "kb.deploys", "verdict": "useful", "question": "may I deploy today?"}),
+    ("give_feedback", {"id": "kb.deploys", "verdict": "none", "question": "may I deploy today?"}),
+    ("give_feedback", {"id": "1", "verdict": "splendid", "question": "revenue"}),
+    ("give_feedback", {"id": "nowhere", "verdict": "useful", "question": "revenue"}),
+    ("feedback", {"id": "1", "limit": 1, "verdict": "not_useful", "user": "nobody"}),
+    ("feedback", {"question": "what is REVENUE?"}),
+    ("feedback", {"after": "elsewhere"}),
     ("show", {"id": "kb.deploys"}),
-    ("show", {"id": "2", "background": True}),
+    ("show", {"id": "2", "background": True, "rights": True}),
     ("browse", {"persona": "chef", "background": True}),
     ("show", {"id": "nowhere"}),
     ("show", {"id": "1", "as_of": "2001-01-01"}),
@@ -112,13 +123,29 @@ STORY: tuple[Call, ...] = (
     ("history", {"id": "1"}),
     ("diff", {"since": "2020-01-01", "until": "2100-01-01"}),
     ("diff", {"since": "2020-01-01", "until": "2019-01-01"}),
+    ("moments", {"limit": 3}),
+    ("moments", {"before": "2001-01-01", "limit": 0}),
+    ("moments", {"catalog": True, "limit": 1}),
+    ("diff", {"since": "2020-01-01", "until": "2020-01-02", "catalog": True}),
     ("search", {"question": "cents", "entities": ["orders.amount", "nothing"], "max_entities": 1}),
     ("entities", {"inside": "mydb", "kind": "model"}),
     ("inspect", {"model": "mydb.orders", "sections": ["columns", "learnings"]}),
+    ("entities", {"inside": "mydb", "known_at": "2100-01-01"}),
+    ("inspect", {"model": "mydb.orders", "sections": ["learnings"], "known_at": "2020-01-01"}),
     ("drop_entity", {"entity": "mydb.orders.status"}),
     ("drop_entity", {"entity": "mydb.nothing"}),
     ("judge", {"id": "2"}),
     ("judge", {"id": "nowhere"}),
+    (
+        "end_turn",
+        {
+            "event": {
+                "session_id": "s-1",
+                "hook_event_name": "Stop",
+                "prompt": "I like my coffee without any milk.",
+            },
+        },
+    ),
     ("extract", {"user_turn": "I work from Lisbon.", "assistant_turn": "Nice.", "scope": "tenant"}),
     ("recall", {"question": "revenue", "limit": 1, "expand": "yes", "rerank": "yes", "rerank_when": "close"}),
     ("approve", {"id": "2"}),
@@ -156,6 +183,22 @@ STORY: tuple[Call, ...] = (
     ("roll_back", {"id": "1"}),
     ("changesets", {"id": "1"}),
     ("changesets", {"id": "2"}),
+    ("add_check", {"id": "2", "kind": "entity", "entity": "mydb.orders.amount"}),
+    ("add_check", {"id": "2", "connection": "nowhere", "sql": "select count(*) from orders", "value": "3"}),
+    ("add_check", {"id": "2", "connection": "nowhere", "sql": "delete from orders", "value": "3"}),
+    ("add_check", {"id": "2", "kind": "file", "path": "a.sql", "tolerance": 0.5}),
+    ("check", {"id": "2"}),
+    ("check", {}),
+    ("check", {"all": True}),
+    ("check", {"id": "2", "proposed": True}),
+    ("check", {"queries": True, "format": "junit"}),
+    ("checks", {"id": "2"}),
+    ("recall", {"question": "cents", "only_verified": True}),
+    ("browse", {"check_states": ["unverifiable"]}),
+    ("approve_check", {"id": "2", "number": 1}),
+    ("approve_check", {"id": "2", "number": 9}),
+    ("drop_check", {"id": "2", "number": 2}),
+    ("check", {"id": "2"}),
     ("impact", {"sql": "ALTER TABLE orders DROP COLUMN amount", "datasource": "mydb", "format": "markdown"}),
     ("impact", {"sql": "CREATE INDEX fast ON orders (amount)"}),
     ("impact", {"sql": "ALTER TABLE orders DROP COLUMN amount", "datasource": "nowhere"}),
@@ -225,6 +268,8 @@ STORY: tuple[Call, ...] = (
         },
     ),
     ("create_key", {"label": "agent", "systems": ["crm", "erp=manage"]}),
+    ("change_key", {"id": "{key}", "label": "scout", "systems": ["crm"]}),
+    ("change_key", {"id": "{key}", "expires_at": "2020-01-01"}),
     ("revoke_key", {"id": "{key}"}),
     ("revoke_key", {"id": "{key}"}),
     ("list_keys", {}),
@@ -433,9 +478,9 @@ class Surfaces:
         return lambda key: partial(through_shell, self._shell, str(db))
 
     def _mcp(self, db: Path) -> Enter:
-        visit = ToolRequest(self._door(db), chosen(["full"]))
-        agent = self._introduce(Client(build_server(lambda context: visit)))
-        return lambda key: partial(through_tools, agent, visit.door)
+        tool_request = ToolRequest(self._door(db), chosen(["full"]))
+        agent = self._introduce(Client(build_server(lambda context: tool_request)))
+        return lambda key: partial(through_tools, agent, tool_request.door)
 
 
 @pytest.fixture

@@ -269,7 +269,7 @@ class TestErrors:
             (b"nonsense", "not JSON"),
             (b'{"content": "\xff"}', "not UTF-8"),
             (b'{"content": NaN}', "NaN"),
-            (b'{"content": "a", "content": "b"}', "stands twice"),
+            (b'{"content": "a", "content": "b"}', "appears twice"),
             (b"[1]", "must be a JSON object"),
             (b'"text"', "must be a JSON object"),
             (b"null", "must be a JSON object"),
@@ -312,7 +312,7 @@ class TestErrors:
             problem(client.post("/v1/memories", content=parts(), headers=headers), 413)
 
     def test_what_is_not_there_is_404_and_what_cannot_be_done_405(self, server: Any) -> None:
-        for path in ("/", "/v1", "/v1/", "/v1/moons", "/v2/memories", "/v1/memories/", "/v1/keys/", "/docs"):
+        for path in ("/v1", "/v1/", "/v1/moons", "/v2/memories", "/v1/memories/", "/v1/keys/", "/docs"):
             problem(server.client.get(path), 404)
         for path in ("/health/live", "/openapi.json", "/metrics"):
             assert "GET" in problem(server.client.post(path), 405)["detail"]

@@ -258,6 +258,12 @@ def test_another_tenant_reads_and_changes_nothing_and_learns_nothing(keyed: Any)
                 if method in ("POST", "PATCH")
                 else {}
             )
+            if path.endswith("/feedback"):
+                body = {"json": {"verdict": "useful", "question": "which?"}}
+            if path.endswith("/checks") and method == "POST":
+                body = {"json": {"kind": "entity", "entity": "thing:x"}}
+            if path.endswith(("/checks/approve", "/checks/drop")):
+                body = {"json": {"number": 1}}
             if path.startswith("/workspace/conversation-members/"):
                 body = {"json": {"user": "bob"}} if method == "PUT" else {"params": {"user": "bob"}}
             known, unknown = (

@@ -1,4 +1,4 @@
-"""WHAT is told at each surface of what was said or turned down before? One story: by HTTP, at a shell, and by an agent."""
+"""WHAT does each surface answer to what was saved or rejected before? One story: by HTTP, at a shell, and by an agent."""
 
 from typing import Any
 
@@ -27,15 +27,15 @@ def test_a_program_is_told_by_http(server: Any) -> None:
     post("", content="Prices include VAT.", review=True)
     post("/4/reject", reason="not in March")
     answer = post("", content="The prices include VAT", review=True)
-    turned_down = answer.json()
-    assert (answer.status_code, turned_down["outcome"], turned_down["memory"]["id"]) == (
+    rejected = answer.json()
+    assert (answer.status_code, rejected["outcome"], rejected["memory"]["id"]) == (
         200,
-        "turned_down",
+        "rejected",
         "4",
     )
-    (told,) = turned_down["turned_down"]
-    assert (told["by"], told["reason"], told["is_same"]) == (
-        turned_down["memory"]["owner"],
+    (before,) = rejected["rejected"]
+    assert (before["by"], before["reason"], before["is_same"]) == (
+        rejected["memory"]["owner"],
         "not in March",
         True,
     )
@@ -101,7 +101,7 @@ def test_an_agent_is_told_by_its_tool(agent: Connect) -> None:
     person_door.did("reject", id="3", reason="not in March")
     again = robot.call("memory_save", content="The prices include VAT")
     assert again.structured_content is not None
-    assert again.structured_content["outcome"] == "turned_down"
+    assert again.structured_content["outcome"] == "rejected"
     assert "rejected by ann on " in said(again)
     assert "(not in March)" in said(again)
     renewed = robot.did("memory_save", content="The prices include VAT", what_is_new="the list of May")

@@ -136,7 +136,7 @@ def _is_whole(value: Any) -> bool:
 def test_two_answers_of_one_name_are_not_taken_for_each_other() -> None:
     definitions = Definitions()
     definitions.refer(type("Note", (), {"__dataclass_fields__": {}, "__doc__": ""}))
-    with pytest.raises(ValueError, match="Two answers are called Note"):
+    with pytest.raises(ValueError, match="Two answer classes are called Note"):
         definitions.refer(type("Note", (), {"__dataclass_fields__": {}, "__doc__": ""}))
 
 

@@ -131,7 +131,7 @@ def test_a_command_leaves_no_process_behind_where_nothing_is_missing_or_it_is_no
     shell: Shell, behind: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = list[object]()
-    monkeypatch.setattr("onrecord.surfaces.cli.background._start", started.append)
+    monkeypatch.setattr("onrecord.surfaces.cli.background_embedding._start", started.append)
     for unwanted in ({"ONRECORD_WORKER": "no"}, {"ONRECORD_EMBEDDER": "none"}, {"ONRECORD_DB": ":memory:"}):
         with monkeypatch.context() as patch:
             for name, value in unwanted.items():
@@ -152,11 +152,11 @@ def test_one_that_is_left_behind_tells_nobody_the_address_of_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from onrecord.config import load
-    from onrecord.surfaces.cli import background
+    from onrecord.surfaces.cli import background_embedding
 
     told = list[tuple[object, dict[str, str]]]()
     monkeypatch.setattr(subprocess, "Popen", lambda command, **how: told.append((command, how["env"])))
-    background._start(load(db="postgresql://ann:secret@localhost/memory"))
+    background_embedding._start(load(db="postgresql://ann:secret@localhost/memory"))
     [(command, environment)] = told
     assert "secret" not in str(command)
     assert "secret" in environment["ONRECORD_DB"]

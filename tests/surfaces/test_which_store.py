@@ -25,7 +25,7 @@ READING = [operation.command for operation in OPERATIONS if operation.command an
 NEEDING = [operation.command for operation in OPERATIONS if operation.command and not operation.begins]
 BEGINNING = [operation.command for operation in OPERATIONS if operation.command and operation.begins]
 #: What has a store of its own.
-WITHOUT_ONE = {"eval"}
+WITHOUT_ONE = {"eval", "lint"}
 
 
 def leaves(command: click.Command, *path: str) -> Iterator[tuple[str, click.Command]]:
@@ -167,7 +167,7 @@ class TestForWhom:
     ) -> None:
         said = shell(option, value, "eval", "--data", ".")
         assert said.code == 2
-        assert "eval takes no option before its name" in said.err
+        assert "Write the options of eval after" in said.err
 
 
 HELLO = {

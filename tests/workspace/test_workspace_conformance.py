@@ -13,6 +13,7 @@ from onrecord.store.yaml import MEMORIES
 from onrecord.store.yaml.backend import YamlBackend
 from onrecord.testing.members import MembersConformance
 from onrecord.testing.moving_workspace import MovedWorkspaceConformance
+from onrecord.testing.waiting_turns import WaitingTurnConformance
 from onrecord.testing.workspace import (
     DeletedConversationConformance,
     LinkConformance,
@@ -22,11 +23,11 @@ from onrecord.testing.workspace import (
 from tests.stores import Emptied, InAFile, OnPostgres
 
 
-class TestSqliteFile(InAFile, WholeWorkspaceConformance):
+class TestSqliteFile(InAFile, WholeWorkspaceConformance, WaitingTurnConformance):
     """In a file."""
 
 
-class TestPostgres(OnPostgres, WholeWorkspaceConformance):
+class TestPostgres(OnPostgres, WholeWorkspaceConformance, WaitingTurnConformance):
     """On a server."""
 
 
@@ -37,6 +38,7 @@ class TestYaml(
     WorkspaceTransactionConformance,
     MembersConformance,
     MovedWorkspaceConformance,
+    WaitingTurnConformance,
 ):
     @pytest.fixture(scope="class", autouse=True)
     @classmethod

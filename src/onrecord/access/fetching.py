@@ -1,6 +1,7 @@
 """HOW is JSON fetched from elsewhere? Within limits of size and time, and with a reason if it fails."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 import httpx2
@@ -16,14 +17,20 @@ class NoAnswer(Exception):
         super().__init__(reason)
 
 
-def fetch_json(client: httpx2.Client, method: str, url: httpx2.URL | str, sent: Any = None) -> Any:
-    """The JSON at an address; NoAnswer if there is none, or it is an error, too long or not JSON. Follows no
+def fetch_json(
+    client: httpx2.Client,
+    method: str,
+    url: httpx2.URL | str,
+    sent: Any = None,
+    form: Mapping[str, str] | None = None,
+) -> Any:
+    """The JSON at an address, to which JSON or a form is sent; NoAnswer if there is none, or it is an error, too long or not JSON. Follows no
     redirect.
     """
     try:
         # Uncompressed, since a short compressed answer may unpack to any size.
         plain = {"Accept-Encoding": "identity"}
-        with client.stream(method, url, json=sent, headers=plain) as response:
+        with client.stream(method, url, json=sent, data=form, headers=plain) as response:
             if not response.is_success:
                 raise NoAnswer(f"status {response.status_code}", reached=True)
             body = b""

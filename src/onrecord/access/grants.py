@@ -185,18 +185,18 @@ class ServiceGrants:
             raise invalid("grants", f"{url!a} names no host")
         self._url, self._timer = address, timer
         self._client = httpx2.Client(timeout=timeout_s)
-        self._told: LruCache[tuple[str, str], _CachedGrants] = LruCache(_MOST_CALLERS)
+        self._answers: LruCache[tuple[str, str], _CachedGrants] = LruCache(_MOST_CALLERS)
         self._silent_until = 0.0
 
     def systems(self, caller: Caller, arrival: RequestOrigin) -> Systems:
         who, now = (caller.tenant, caller.user), self._timer()
-        told = self._told.get(who)
-        if told is not None and now < told.until:
-            return told.systems
+        held = self._answers.get(who)
+        if held is not None and now < held.until:
+            return held.systems
         if now < self._silent_until:
             return _NONE
         answer = self._ask(who, now)
-        self._told.put(who, answer)
+        self._answers.put(who, answer)
         return answer.systems
 
     def close(self) -> None:

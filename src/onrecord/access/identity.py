@@ -14,7 +14,7 @@ from hmac import compare_digest
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
-from onrecord.access import keys
+from onrecord.access import keys, sign_ins
 from onrecord.access.grants import NO_GRANTS, Grants, RequestOrigin
 from onrecord.access.systems import strongest
 from onrecord.errors import Fault, Invalid, Unauthenticated, invalid
@@ -98,7 +98,21 @@ class Authenticator:
         Unauthenticated for any fault of a key or token; Invalid for a fault of a narrowing header.
         """
         given = _Headers(headers.items())
-        caller = self._identified(given, peer)
+        return self._narrowed(self._identified(given, peer), given, request)
+
+    def signed_in(
+        self, token: str, headers: Mapping[str, str], peer: str | None = None, request: str | None = None
+    ) -> Caller | None:
+        """Whoever signed in with this token of a cookie, as they are now; None if that has ended."""
+        found = sign_ins.find(token, self._store, self._clock())
+        if found is None or (found.key is None and self._tokens is None):
+            return None
+        if found.key is not None:
+            self._keys.note(found.key)
+        given = _Headers(headers.items())
+        return self._narrowed(self._granted(found.caller, given, peer), given, request)
+
+    def _narrowed(self, caller: Caller, given: "_Headers", request: str | None) -> Caller:
         given.refuse_former(CONVERSATION, RUN)
         run = given.name(RUN) or caller.run
         if run is None and caller.actor == "unattended":
@@ -128,7 +142,9 @@ class Authenticator:
             if self._local is None or not is_from_here(given.has, peer, unknown=True) or self._needs_keys():
                 raise Unauthenticated()
             return self._local
-        caller = self._bearer(given.one("authorization") or "")
+        return self._granted(self._bearer(given.one("authorization") or ""), given, peer)
+
+    def _granted(self, caller: Caller, given: "_Headers", peer: str | None) -> Caller:
         granted = self._grants.systems(caller, RequestOrigin(headers=given.single(), peer=peer))
         return replace(caller, systems=strongest(caller.systems, granted)) if granted else caller
 
@@ -156,7 +172,7 @@ class Authenticator:
         digest = sha256(secret.encode()).digest()
         key = self._keys.find(id, digest, lambda: keys.find(secret, self._store, now))
         # A cached key may have expired since it was looked up.
-        if key is None or (key.expires_at is not None and key.expires_at <= now):
+        if key is None or not keys.is_valid(key, now):
             raise Unauthenticated()
         return keys.caller_of(key)
 
@@ -173,7 +189,7 @@ class _Headers:
         return name in self._values
 
     def one(self, name: str) -> str | None:
-        """The value of a header, unless it was sent twice: then nobody can say which was meant."""
+        """The value of a header, unless it was sent twice, since then it is unknown which one was meant."""
         values = self._values.get(name, [])
         return values[0] if len(values) == 1 else None
 
@@ -256,6 +272,10 @@ class _KnownKeys:
         if key is not None:
             cache.put(key.id, _CachedKey(digest, key, now + _KEPT_S))
         return key
+
+    def note(self, key: Key) -> None:
+        """Remember the limit of a key that was looked up otherwise; whoever shows the key is looked up again."""
+        self._known.put(key.id, _CachedKey(b"", key, -math.inf))
 
     def by_id(self, id: str) -> Key | None:
         known = self._known.get(id)

@@ -7,21 +7,22 @@ former name begin with `rk_` and still work.
 import re
 import secrets
 import string
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from hashlib import sha256
 from typing import Any, Final
 
+from onrecord.access.signing import hash_of
 from onrecord.access.systems import read_systems
 from onrecord.errors import Conflict, Fault, Forbidden, NotFound, invalid
 from onrecord.model import limits
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import Key
-from onrecord.model.limits import ACTORS, CHANGE_GLOBAL, KEY_PREFIXES, Actor, Grant, Permission
-from onrecord.model.request import MAYBE_INSTANT, MAYBE_NAME, Request, ask
+from onrecord.model.limits import ACTORS, CHANGE_GLOBAL, KEY_PREFIXES, Actor, Permission
+from onrecord.model.request import MAYBE_INSTANT, MAYBE_NAME, Request, ask, request_fields
 from onrecord.model.rules import GRANT, NAME, SOURCE, Choice, Integer, ListOf, OrNone
+from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
 from onrecord.store.ports.ledger import Ledger
 from onrecord.store.ports.store import Store
@@ -82,6 +83,43 @@ class ListedKeys(Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeKey(Request):
+    """Change what a key is for, what it may do or until when; only what is given changes.
+
+    Its secret, its user and its actor stay: for another of these make a new key. A revoked key changes no more.
+    """
+
+    id: str = ask(NAME, "The id of the key, as listed.", positional=True)
+    label: str | None | Unset = ask(OrNone(SOURCE), "What the key is for.", UNSET)
+    personas: Sequence[str] | Unset = ask(ListOf(NAME, at_most=100), "Personas it speaks for.", UNSET)
+    permissions: Sequence[Permission] | Unset = ask(
+        ListOf(Choice(limits.PERMISSIONS), at_most=len(limits.PERMISSIONS), at_least=1),
+        f"What it may do, of {', '.join(limits.PERMISSIONS)}.",
+        UNSET,
+    )
+    systems: Sequence[str] | Unset = ask(
+        ListOf(GRANT, at_most=1_000),
+        "Systems it may read, or manage with =manage after the name; * means all.",
+        UNSET,
+    )
+    expires_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When it stops working.", UNSET)
+    per_minute: int | None | Unset = ask(
+        OrNone(Integer(1, 1_000_000)), "How many requests a minute; the server's own limit if less.", UNSET
+    )
+    saves_per_day: int | None | Unset = ask(
+        OrNone(Integer(0, 10_000_000)), "How many saves in 24 hours.", UNSET
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedKey(Answer):
+    """A key as it is now; `changed` names the fields that are different."""
+
+    key: Key
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RevokeKey(Request):
     """Revoke a key. A second call changes nothing."""
 
@@ -121,11 +159,6 @@ _SHAPE: Final = re.compile(
 )
 
 
-def hash_of(secret: str) -> str:
-    """The stored hash of a key. A key is random and long, so no slow hash is needed."""
-    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def has_keys(store: Store) -> bool:
     """Whether any key was ever made, valid or not: from then on every request needs one, until keys are waived."""
     with store.ledger(writes=False) as ledger:
@@ -138,9 +171,12 @@ def find(secret: str, store: Store, now: datetime) -> Key | None:
         return None
     with store.ledger(writes=False) as ledger:
         key = ledger.key(hash_of(secret))
-    if key is None or key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
-        return None
-    return key
+    return key if key is not None and is_valid(key, now) else None
+
+
+def is_valid(key: Key, now: datetime) -> bool:
+    """Whether a known key is neither revoked nor expired."""
+    return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)
 
 
 def caller_of(
@@ -166,13 +202,6 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
     caller, now = call.caller, call.now
     # `crm=manage` is the grant to manage, `crm` alone to read; that each is one was checked with the request.
     systems, _ = read_systems(ask.systems)
-    _refuse_more_than(caller, ask, systems)
-    if CHANGE_GLOBAL in ask.permissions and not call.policy.gives_global:
-        raise Forbidden(
-            f"The permission {CHANGE_GLOBAL} can be granted only on the server's machine: run `onrecord keys create` there."
-        )
-    if ask.expires_at is not None and ask.expires_at <= now:
-        raise invalid("expires_at", f"must be in the future (it is {now.isoformat()} now)")
     id, secret = _random(_ID_LETTERS, _ID_LENGTH), _random(_LETTERS, _SECRET_LENGTH)
     key = Key(
         id=id,
@@ -189,6 +218,9 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
         per_minute=ask.per_minute,
         saves_per_day=ask.saves_per_day,
     )
+    _refuse_more_than(caller, key)
+    _refuse_global(call, key)
+    _refuse_past(key, now)
     caller_of(key)
     shown = f"{KEY_PREFIXES[0]}{id}_{secret}"
     with call.ledger(key.tenant) as ledger:
@@ -198,22 +230,71 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
         return call.done(ledger, CreatedKey(secret=shown, key=key))
 
 
-def _refuse_more_than(caller: Caller, ask: CreateKey, systems: Mapping[str, Grant]) -> None:
+@operation("write", "memory.admin", "PATCH /keys/{id}", "keys change")
+def change_key(call: Call, ask: ChangeKey) -> ChangedKey:
+    caller, now = call.caller, call.now
+    new = {
+        each.name: value
+        for each in request_fields(ask)
+        if each.name != "id" and not isinstance(value := getattr(ask, each.name), Unset)
+    }
+    if "systems" in new:
+        new["systems"], _ = read_systems(new["systems"])
+    for name in ("personas", "permissions"):
+        if name in new:
+            new[name] = tuple(new[name])
+    with call.ledger(_home(caller, ask.id, call.store)) as ledger:
+        before = next((each for each in ledger.all_keys() if each.id == ask.id), None)
+        if before is None:
+            raise _no_key(ask.id)
+        if before.revoked_at is not None:
+            raise Conflict(f"Key {ask.id} is revoked and changes no more. Make a new one.")
+        key = replace(before, **new)
+        changed = tuple(name for name in new if getattr(before, name) != getattr(key, name))
+        _refuse_more_than(caller, key)
+        if "permissions" in changed:
+            _refuse_global(call, key)
+        if "expires_at" in changed:
+            _refuse_past(key, now)
+        _refuse_overstepping(caller, key, ledger)
+        if changed:
+            ledger.change_key(key)
+            ledger.note(caller, "change_key", now, ask.id)
+        return call.done(ledger, ChangedKey(key=key, changed=changed))
+
+
+def _no_key(id: str) -> NotFound:
+    return NotFound(f"No key {id} here. List the keys to see which there are.")
+
+
+def _refuse_global(call: Call, key: Key) -> None:
+    if CHANGE_GLOBAL in key.permissions and not call.policy.gives_global:
+        raise Forbidden(
+            f"The permission {CHANGE_GLOBAL} can be granted only on the server's machine: run `onrecord keys create` there."
+        )
+
+
+def _refuse_past(key: Key, now: datetime) -> None:
+    if key.expires_at is not None and key.expires_at <= now:
+        raise invalid("expires_at", f"must be in the future (it is {now.isoformat()} now)")
+
+
+def _refuse_more_than(caller: Caller, key: Key) -> None:
     """Raise Forbidden if the key could do more than its maker. Personas and users are free: a maker of keys already
     sees all memories of the tenant.
     """
-    if lacking := sorted(set(ask.permissions) - caller.permissions):
+    if lacking := sorted(set(key.permissions) - caller.permissions):
         raise Forbidden(f"You cannot give a key a permission that you lack: {', '.join(lacking)}.")
     beyond = [
         f"{name}={grant}" if grant == "manage" else name
-        for name, grant in sorted(systems.items())
+        for name, grant in sorted(key.systems.items())
         if not (caller.manages(name) if grant == "manage" else caller.reads(name))
     ]
     if beyond:
         raise Forbidden(f"You cannot give a key systems that you were not granted: {', '.join(beyond)}.")
-    if ACTORS.index(ask.actor) < ACTORS.index(caller.actor):
+    if ACTORS.index(key.actor) < ACTORS.index(caller.actor):
         raise Forbidden(
-            f"A key can do no more than the caller who creates it: an actor {caller.actor} cannot create one for a {ask.actor}."
+            f"A key can do no more than the caller who creates it: an actor {caller.actor} cannot create one for a {key.actor}."
         )
 
 
@@ -228,9 +309,9 @@ def _refuse_overstepping(caller: Caller, key: Key, ledger: Ledger) -> None:
     ]
     for name, wanted, most in bounds:
         if most is not None and (wanted is None or wanted > most):
-            told = most.isoformat() if isinstance(most, datetime) else most
+            limit = most.isoformat() if isinstance(most, datetime) else most
             raise Forbidden(
-                f"A key can do no more than the one it is created with, which has {name} {told}; give {name}, at most that."
+                f"A key can do no more than the one it is created with, which has {name} {limit}; give {name}, at most that."
             )
 
 
@@ -245,7 +326,7 @@ def revoke_key(call: Call, ask: RevokeKey) -> RevokedKey:
     with call.ledger(_home(call.caller, ask.id, call.store)) as ledger:
         revoked = ledger.revoke(ask.id, call.now)
         if revoked is None:
-            raise NotFound(f"No key {ask.id} here. List the keys to see which there are.")
+            raise _no_key(ask.id)
         key, changed = revoked
         if changed:
             ledger.note(call.caller, "revoke_key", call.now, ask.id)

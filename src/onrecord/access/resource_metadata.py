@@ -40,5 +40,7 @@ def challenge(
     """The value of `WWW-Authenticate`: where to read on, what is wrong with a given key or token, and which
     permission is needed.
     """
-    said = {"realm": "onrecord", "error": error, "scope": scope, "resource_metadata": metadata}
-    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in said.items() if value is not None)
+    parameters = {"realm": "onrecord", "error": error, "scope": scope, "resource_metadata": metadata}
+    return "Bearer " + ", ".join(
+        f'{name}="{value}"' for name, value in parameters.items() if value is not None
+    )

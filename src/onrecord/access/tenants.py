@@ -72,6 +72,12 @@ class SetTenant(Request):
         f"What an advisor does where requests leave it open: {', '.join(STANDING)}, or {NOTHING}.",
         None,
     )
+    keep_questions: bool | None = ask(
+        OrNone(FLAG),
+        "Feedback on a hit keeps the question, so that your own store can be measured. Ending this removes those that "
+        "were kept.",
+        None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ class ErasedTenant(Answer):
 def create_tenant(call: Call, ask: CreateTenant) -> CreatedTenant:
     call.caller.require_operator("A new tenant")
     _refuse_reserved(ask.name)
-    created = call.store.make_room(ask.name)
+    created = call.store.add_tenant(ask.name)
     if created:
         call.note("create_tenant", ask.name)
     return CreatedTenant(tenant=_counted(call.store, ask.name), created=created)
@@ -129,18 +135,18 @@ def _names(store: Store) -> list[str]:
 def set_tenant(call: Call, ask: SetTenant) -> Tenant:
     caller = call.caller
     _require_person(caller, "says who may change what")
-    said = {name: value for name, value in asdict(ask).items() if value is not None}
+    changed = {name: value for name, value in asdict(ask).items() if value is not None}
     if ask.advice is not None and NOTHING in ask.advice:
-        said["advice"] = ()
+        changed["advice"] = ()
     with call.store.ledger(caller.tenant) as ledger:
-        ledger.set(replace(ledger.settings(), **said), caller.user, call.now)
+        ledger.set(replace(ledger.settings(), **changed), caller.user, call.now)
         ledger.note(caller, "set_tenant", call.now)
     return _counted(call.store, caller.tenant)
 
 
 @operation("destroy", "memory.admin", "DELETE /tenants/{name}", "tenants erase")
 def erase_tenant(call: Call, ask: EraseTenant) -> ErasedTenant:
-    """Erase a tenant and search for what is left: whoever has to prove an erasure needs both numbers."""
+    """Erase a tenant and count what is left: an admin who must prove the erasure needs both numbers."""
     _refuse_reserved(ask.name)
     _require_person(call.caller, "erases a tenant")
     if not call.store.rows_of(ask.name):

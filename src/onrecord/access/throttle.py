@@ -13,6 +13,8 @@ from onrecord.model.caller import Caller
 from onrecord.model.rates import MINUTE_S, left_after_request
 
 _MOST_CALLERS: Final = 10_000
+#: How many attempts to sign in a minute has, for one address and for all together.
+_ATTEMPTS, _ATTEMPTS_IN_ALL = 10, 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,12 @@ class Throttle:
         if left < 0:
             raise TooMany(math.ceil(-left * MINUTE_S / limit))
         return Budget(limit=limit, remaining=int(left), reset=math.ceil((limit - left) * MINUTE_S / limit))
+
+    def take_attempt(self, address: str) -> None:
+        """Count one attempt to sign in from an address; TooMany if there were too many from it, or from everywhere."""
+        for who, limit in ((("sign-in", address), _ATTEMPTS), (("sign-in",), _ATTEMPTS_IN_ALL)):
+            if (left := self._buckets.take(who, limit)) < 0:
+                raise TooMany(math.ceil(-left * MINUTE_S / limit))
 
     def close(self) -> None:
         self._buckets.close()

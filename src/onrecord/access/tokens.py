@@ -3,11 +3,13 @@
 Every fault of a token gives the same Unauthenticated; the reason is in the log, the token never is.
 """
 
+import base64
 import json
 import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -137,15 +139,27 @@ class OidcTokens:
         """The caller that a token names; Unauthenticated if it is not valid here, IdentityUnavailable if it cannot be
         checked now.
         """
-        try:
-            return _caller(self._verified(token), self._claims)
-        except (jwt.PyJWTError, _Refused, Invalid) as reason:
-            _log.warning("A token was refused: %s", reason)
-        except RecursionError:
-            _log.warning("A token was refused: it is nested too deeply")
-        raise Unauthenticated()
+        with _refusing():
+            return _caller(self._verified(token, self._audience), self._claims)
 
-    def _verified(self, token: str) -> Mapping[str, Any]:
+    def signed_in(self, id_token: str, access_token: str | None, *, client: str, nonce: str) -> Caller:
+        """Whom the tokens name that our client got for someone who has just signed in: an access token that is meant
+        for us, if there is one, and else the id token, which must be valid in any case. Errors as above.
+        """
+        with _refusing():
+            told = self._verified(id_token, client)
+            if told.get("nonce") != nonce:
+                raise _Refused("its nonce is not the one that was sent")
+            if told.get("azp", client) != client:
+                raise _Refused("it was made for another client")
+            if access_token is not None and access_token.count(".") == 2:
+                with suppress(jwt.PyJWTError, _Refused, RecursionError):
+                    access = self._verified(access_token, self._audience)
+                    told = access if access.get("sub") == told.get("sub") else told
+            # Whoever comes through a browser is a person, unless the issuer says otherwise.
+            return _caller(told, self._claims, usual="person")
+
+    def _verified(self, token: str, audience: str) -> Mapping[str, Any]:
         header = jwt.get_unverified_header(token)
         algorithm, kid = header.get("alg"), header.get("kid")
         if algorithm not in ALGORITHMS:
@@ -154,18 +168,18 @@ class OidcTokens:
         reason: jwt.PyJWTError | None = None
         for jwk in fitting:
             try:
-                return self._decoded(token, jwt.PyJWK(dict(jwk), algorithm))
+                return self._decoded(token, jwt.PyJWK(dict(jwk), algorithm), audience)
             except (jwt.InvalidSignatureError, jwt.InvalidKeyError, jwt.PyJWKError) as problem:
                 reason = problem
         raise reason or _Refused("the issuer has no such key")
 
-    def _decoded(self, token: str, key: jwt.PyJWK) -> Mapping[str, Any]:
+    def _decoded(self, token: str, key: jwt.PyJWK, audience: str) -> Mapping[str, Any]:
         try:
             read = self._jwt.decode(
                 token,
                 key,
                 algorithms=[key.algorithm_name],
-                audience=self._audience,
+                audience=audience,
                 issuer=self._issuer,
                 leeway=_LEEWAY_S,
                 options={"require": ["exp", "iss", "aud"]},
@@ -182,6 +196,24 @@ class _Refused(Exception):
     """Why a token is not valid here; for the log alone."""
 
 
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Turn every fault of a token into the same Unauthenticated."""
+    try:
+        yield
+        return
+    except (jwt.PyJWTError, _Refused, Invalid) as reason:
+        _log.warning("A token was refused: %s", reason)
+    except RecursionError:
+        _log.warning("A token was refused: it is nested too deeply")
+    raise Unauthenticated()
+
+
+def base64url(value: bytes) -> str:
+    """As in tokens: without padding."""
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+
+
 def _is_time(value: Any) -> bool:
     """Whether it is a plausible number of seconds: the library also accepts texts and booleans as numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _LAST_TIME_S
@@ -196,14 +228,14 @@ def _fits(jwk: Jwk, algorithm: str) -> bool:
     )
 
 
-def _caller(token: Mapping[str, Any], claims: Claims) -> Caller:
+def _caller(token: Mapping[str, Any], claims: Claims, usual: Actor = "agent") -> Caller:
     return Caller(
         tenant=_name(token, claims.tenant),
         user=_name(token, claims.user),
         permissions=_permissions(token, claims.permissions),
         personas=frozenset(_names(token, claims.personas)),
         systems=_systems(token, claims.systems),
-        actor=_actor(token, claims.actor),
+        actor=_actor(token, claims.actor, usual),
     )
 
 
@@ -231,8 +263,8 @@ def _listed(value: Any) -> list[Any]:
 def _permissions(token: Mapping[str, Any], claim: str | None) -> frozenset[Permission]:
     if claim is None:
         return _DEFAULT_PERMISSIONS
-    said = _listed(_claim(token, claim))
-    return frozenset(each for each in TENANT_PERMISSIONS if each in said)
+    granted = _listed(_claim(token, claim))
+    return frozenset(each for each in TENANT_PERMISSIONS if each in granted)
 
 
 def _names(token: Mapping[str, Any], claim: str | None) -> Iterator[str]:
@@ -253,11 +285,13 @@ def _systems(token: Mapping[str, Any], claim: str | None) -> Systems:
     return systems
 
 
-def _actor(token: Mapping[str, Any], claim: str | None) -> Actor:
-    """An agent unless the token says otherwise, so that its texts do not count as a person's."""
+def _actor(token: Mapping[str, Any], claim: str | None, usual: Actor) -> Actor:
+    """The usual one unless the token says otherwise: of a request an agent, so that its texts do not count as a
+    person's.
+    """
     value = _claim(token, claim) if claim else None
     if value is None:
-        return "agent"
+        return usual
     return cast(Actor, _claimed(_ACTOR, claim, value))
 
 

@@ -5,8 +5,8 @@ leaves, and settled when the reply is there.
 from contextlib import suppress
 from typing import Final
 
-from onrecord.advisor.asking import ModelName, Question, Told
-from onrecord.advisor.policy import FREE, Limits, Policy
+from onrecord.advisor.models import TOKEN_BYTES, CountedReply, ModelName, ModelQuestion, NoReply
+from onrecord.advisor.policy import FREE, DailyLimits, Policy
 from onrecord.errors import OnRecordError
 from onrecord.model.advice import MICROS, Task
 from onrecord.providers.advising import Asker, NoAdvice
@@ -15,8 +15,6 @@ from onrecord.store.ports.store import Store
 
 #: The operation under which the audit lists each call.
 AUDITED: Final = "advise"
-#: A token has at least so many bytes as a rule, so that an estimate is rather too high.
-_TOKEN_BYTES: Final = 2
 
 
 class Account:
@@ -28,41 +26,42 @@ class Account:
         self._estimate = 0
         self._day = by.now.toordinal()
 
-    def open(self, question: Question) -> None:
+    def open(self, question: ModelQuestion) -> None:
         """Note what is about to be sent and take it from the budget, in one transaction; NoAdvice if it is used up."""
         limits = self._policy.limits
         if limits.are_of_money and self._price is None:
             raise NoAdvice(
-                f"there is a budget in dollars, and nobody knows what {self._name} costs: set `advisor_prices`."
+                f"there is a budget in dollars, but the price of {self._name} is not known: set `advisor_prices`."
             )
-        size = len((question.instructions + question.text).encode("utf-8", "surrogatepass"))
-        self._estimate = (self._price or FREE).micros(size // _TOKEN_BYTES, question.reply_tokens)
-        told = f"{self._task} {self._name} {size} bytes"
-        subject = f"{told}\n{question.text}" if self._policy.keeps_texts else told
+        self._estimate = (self._price or FREE).micros(question.size // TOKEN_BYTES, question.reply_tokens)
+        call = f"{self._task} {self._name} {question.size} bytes"
+        subject = f"{call}\n{question.text}" if self._policy.keeps_texts else call
         with self._store.ledger(self._by.caller.tenant) as ledger:
             # The audit allows one writer of the tenant at a time, so two cannot take the last call.
             ledger.note(self._by.caller, AUDITED, self._by.now, subject)
             self._refuse_beyond(limits, ledger)
             ledger.spend(self._day, self._spending(calls=1, micros=self._estimate))
 
-    def close(self, told: Told | None) -> None:
-        """Settle a call, or note that it failed. The advice counts even if this cannot be kept: what was estimated stays."""
-        if told is None:
-            settled = self._spending(failed=1, micros=-self._estimate)
+    def close(self, answer: CountedReply | NoReply) -> None:
+        """Settle a call, or note that it failed. The advice counts even if this cannot be kept: what was estimated stays.
+        It also stays if the service may have worked on a reply that never came.
+        """
+        if isinstance(answer, NoReply):
+            settled = self._spending(failed=1, micros=0 if answer.may_cost else -self._estimate)
         else:
-            tokens = {"tokens_in": told.tokens_in, "tokens_out": told.tokens_out}
-            settled = self._spending(**tokens, micros=self.cost_of(told) - self._estimate)
+            tokens = {"tokens_in": answer.tokens_in, "tokens_out": answer.tokens_out}
+            settled = self._spending(**tokens, micros=self.cost_of(answer) - self._estimate)
         with suppress(OnRecordError), self._store.ledger(self._by.caller.tenant) as ledger:
             ledger.spend(self._day, settled)
 
-    def cost_of(self, told: Told) -> int:
+    def cost_of(self, answer: CountedReply) -> int:
         """What a reply cost, in millionths of a dollar."""
-        return (self._price or FREE).micros(told.tokens_in, told.tokens_out)
+        return (self._price or FREE).micros(answer.tokens_in, answer.tokens_out)
 
     def _spending(self, **counted: int) -> Spending:
         return Spending(self._by.caller.user, self._by.agent or "", self._task, str(self._name), **counted)
 
-    def _refuse_beyond(self, limits: Limits, ledger: Ledger) -> None:
+    def _refuse_beyond(self, limits: DailyLimits, ledger: Ledger) -> None:
         spent = ledger.spent(self._day)
         own = [each for each in spent if each.agent == self._by.agent]
         tenant, agent = "this tenant", f"the agent {self._by.agent}"
@@ -76,5 +75,5 @@ def _refuse(whose: str, spent: list[Spending], calls: int | None, micros: int | 
         raise NoAdvice(f"{whose} has asked {calls} times today, which is its budget.")
     if micros is not None and (used := sum(each.micros for each in spent)) + more > micros:
         raise NoAdvice(
-            f"{whose} has used ${used / MICROS:.4f} of ${micros / MICROS:g} today, and this could take more."
+            f"{whose} has used ${used / MICROS:.4f} of ${micros / MICROS:g} today, and this request could exceed that."
         )

@@ -11,9 +11,8 @@ from threading import BoundedSemaphore, Lock
 from time import monotonic
 from typing import Final
 
-from onrecord.advisor.asking import ModelName, Models, Question, Told
 from onrecord.advisor.budget import Account
-from onrecord.advisor.later import Later
+from onrecord.advisor.models import CountedReply, ModelName, ModelQuestion, Models, NoReply
 from onrecord.advisor.policy import Policy
 from onrecord.advisor.showing import shown
 from onrecord.advisor.tasks import REPLY_TOKENS, SHAPES, prompt_of, read_reply
@@ -28,8 +27,6 @@ _LOG: Final = logging.getLogger(__name__)
 _REMEMBERED: Final = 256
 _PATIENCE: Final = 3
 _PAUSE_S: Final = 30.0
-#: How long the end of a process waits for what was put off.
-_CLOSING_S: Final = 10.0
 
 
 class OpenedAdvisor:
@@ -53,7 +50,6 @@ class OpenedAdvisor:
         self._lock = Lock()
         self._busy = self._looked = self._asked = 0
         self._listeners: list[Callable[[Advised], None]] = []
-        self._later = Later()
 
     def advise(self, task: Task, input: AdviceInput, by: Asker, model: str = YES) -> Advised:
         prompt = prompt_of(task)
@@ -67,55 +63,66 @@ class OpenedAdvisor:
         key = _fingerprint(by, advised, text)
         if (known := self._remembered.get(key)) is not None:
             return known
-        question = Question(
+        question = ModelQuestion(
             instructions=prompt.text, text=text, shape=SHAPES[task], reply_tokens=REPLY_TOKENS[task]
         )
         started = self._clock()
         advised = self._advised(name, question, advised, input, by)
         advised = replace(advised, ms=(self._clock() - started) * 1000)
         if advised.applied:
-            self._remembered.put(key, replace(advised, ms=0.0, tokens_in=0, tokens_out=0, cost=0.0))
+            self._remembered.put(key, replace(advised, ms=0.0, tries=0, tokens_in=0, tokens_out=0, cost=0.0))
         for listener in self._listeners:
             listener(advised)
         return advised
 
     def _advised(
-        self, name: ModelName, question: Question, advised: Advised, input: AdviceInput, by: Asker
+        self, name: ModelName, question: ModelQuestion, advised: Advised, input: AdviceInput, by: Asker
     ) -> Advised:
         account = Account(self._store, self._policy, name, advised.task, by)
         try:
-            told = self._told(name, question, account)
-            cost = account.cost_of(told) / MICROS
-            advised = replace(advised, tokens_in=told.tokens_in, tokens_out=told.tokens_out, cost=cost)
-            taken = read_reply(advised.task, told.reply, input)
+            answer = self._replied(name, question, account)
+            advised = replace(
+                advised,
+                tries=answer.tries,
+                tokens_in=answer.tokens_in,
+                tokens_out=answer.tokens_out,
+                cost=account.cost_of(answer) / MICROS,
+            )
+            taken = read_reply(advised.task, answer.reply, input)
+        except NoReply as problem:
+            return replace(advised, tries=problem.tries, note=str(problem))
         except NoAdvice as problem:
             return replace(advised, note=f"The advisor {name} is not heard: {problem}")
         except OnRecordError as problem:
             return replace(advised, note=str(problem))
         except Exception as problem:
-            # Whatever a reply makes of us, nobody is to lose a save or an answer by it.
+            # Whatever a reply contains, an error in reading it must not lose a save or an answer.
             _LOG.error("Advice on %s failed.", advised.task, exc_info=problem)
             return replace(advised, note=f"The advisor {name} failed ({type(problem).__name__}).")
         return replace(advised, applied=True, said=taken.said, verdict=taken.verdict, why=taken.why)
 
-    def _told(self, name: ModelName, question: Question, account: Account) -> Told:
+    def _replied(self, name: ModelName, question: ModelQuestion, account: Account) -> CountedReply:
         """Ask a model in its turn, if it may be asked, and keep account of it."""
-        until = self._clock() + self._policy.timeout_s
         breaker, called = self._breakers[name], f"The advisor {name}"
         if (paused := breaker.paused(called)) is not None:
             raise ProviderError(paused)
+        # The first time, this loads the client library, for which the model has no blame.
+        tokens = self._models.reply_tokens(name, question.reply_tokens)
+        question = replace(question, reply_tokens=tokens)
+        until = self._clock() + self._policy.timeout_s
         with self._place(called, until):
             breaker.check(called)
             account.open(question)
             try:
-                told = self._models.ask(name, question, max(until - self._clock(), 0.01))
-            except ProviderError as problem:
-                breaker.failed(problem)
-                account.close(None)
+                answer = self._models.ask(name, question, max(until - self._clock(), 0.01))
+            except NoReply as problem:
+                if not problem.is_about_it:
+                    breaker.failed(problem)
+                account.close(problem)
                 raise
             breaker.worked()
-        account.close(told)
-        return told
+        account.close(answer)
+        return answer
 
     @contextmanager
     def _place(self, called: str, until: float) -> Iterator[None]:
@@ -142,13 +149,13 @@ class OpenedAdvisor:
             busy, looked, asked = self._busy, self._looked, self._asked
         return AdvisorState(
             models=tuple(self._state_of(name) for name in policy.models),
+            timeout_s=policy.timeout_s,
             at_once=policy.at_once,
             busy=busy,
             calls_per_day=limits.calls_per_day,
             calls_per_agent=limits.calls_per_agent,
             dollars_per_day=_dollars(limits.micros_per_day),
             dollars_per_agent=_dollars(limits.micros_per_agent),
-            waiting=self._later.waiting,
             looked_at=looked,
             asked=asked,
         )
@@ -160,11 +167,7 @@ class OpenedAdvisor:
         )
 
     def close(self) -> None:
-        self._later.close(_CLOSING_S)
         self._models.close()
-
-    def later(self, work: Callable[[], object]) -> bool:
-        return self._later.add(work)
 
     def listen(self, heard: Callable[[Advised], None]) -> None:
         self._listeners.append(heard)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 from urllib.parse import urlsplit
 
-from onrecord.advisor.asking import FORMS, KINDS, Access, Form, ModelName, model_named
+from onrecord.advisor.models import FORMS, KINDS, Access, Form, ModelName, model_named
 from onrecord.errors import Fault, Invalid
 from onrecord.model.advice import MICROS, TASKS, YES, Task
 from onrecord.providers.advising import NoAdvice
@@ -35,7 +35,7 @@ FREE: Final = Price(Decimal(0), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class DailyLimits:
     """How much an advisor may be asked on a day, in calls and in millionths of a dollar; None for no limit."""
 
     calls_per_day: int | None = None
@@ -57,7 +57,7 @@ class Policy:
     others: tuple[ModelName, ...] = ()
     access: Access = Access()
     prices: Mapping[ModelName, Price] = field(default_factory=dict)
-    limits: Limits = Limits()
+    limits: DailyLimits = DailyLimits()
     timeout_s: float = TIMEOUT_S
     at_once: int = AT_ONCE
     #: Whether the audit keeps what was sent, too.
@@ -82,7 +82,7 @@ class Policy:
         )
 
     def price_of(self, name: ModelName) -> Price | None:
-        """What a model costs, as it is set or as the price list of the client library knows it; None if nobody knows."""
+        """What a model costs, from the settings or from the price list of the client library; None if neither has it."""
         if name in self.prices:
             return self.prices[name]
         return FREE if name.kind == "ollama" else _listed_price(name)
@@ -106,7 +106,7 @@ class PolicyTexts:
     advisor: str = NONE
     models: str | None = None
     url: str | None = None
-    key: str | None = None
+    key: str | None = field(default=None, repr=False)
     key_file: str | None = None
     form: str = "tools"
     timeout: str | None = None
@@ -121,7 +121,7 @@ class PolicyTexts:
 
 def read_policy(texts: PolicyTexts) -> Policy:
     """What is configured; Invalid lists everything that is wrong."""
-    reader = _Reader()
+    reader = _SettingsReader()
     usual = reader.model("advisor", texts.advisor)
     of_tasks, others = reader.models(texts.models)
     policy = Policy(
@@ -134,7 +134,7 @@ def read_policy(texts: PolicyTexts) -> Policy:
             form=reader.form(texts.form),
         ),
         prices=reader.prices(texts.prices),
-        limits=Limits(
+        limits=DailyLimits(
             calls_per_day=reader.count("advisor_calls_per_day", texts.calls_per_day),
             calls_per_agent=reader.count("advisor_calls_per_agent", texts.calls_per_agent),
             micros_per_day=reader.micros("advisor_dollars_per_day", texts.dollars_per_day),
@@ -148,7 +148,7 @@ def read_policy(texts: PolicyTexts) -> Policy:
     return policy
 
 
-class _Reader:
+class _SettingsReader:
     """Reads settings and collects what is wrong with them."""
 
     def __init__(self) -> None:
@@ -187,14 +187,21 @@ class _Reader:
 
     def keys(self, text: str | None, file: str | None, usual: str) -> dict[str, str]:
         if file is None:
-            return _by_kind(text, usual)
+            return self._sendable("advisor_key", _by_kind(text, usual))
         if text is not None:
             self._wrong("advisor_key_file", "cannot be set together with advisor_key")
         try:
-            return _by_kind(",".join(Path(file).expanduser().read_text(encoding="utf-8").split()), usual)
+            held = ",".join(Path(file).expanduser().read_text(encoding="utf-8").split())
         except (OSError, UnicodeDecodeError) as problem:
             self._wrong("advisor_key_file", f"cannot be read: {type(problem).__name__}")
             return {}
+        return self._sendable("advisor_key_file", _by_kind(held, usual))
+
+    def _sendable(self, field: str, keys: dict[str, str]) -> dict[str, str]:
+        for kind, key in keys.items():
+            if not (key.isascii() and key.isprintable()) or " " in key:
+                self._wrong(field, f"holds a key for {kind} with a character that no key has")
+        return keys
 
     def form(self, text: str) -> Form:
         if text not in FORMS:
@@ -204,8 +211,8 @@ class _Reader:
     def prices(self, text: str | None) -> dict[ModelName, Price]:
         found = {}
         for each in _several(text):
-            name, _, told = each.rpartition("=")
-            read, _, written = told.partition("/")
+            name, _, rates = each.rpartition("=")
+            read, _, written = rates.partition("/")
             try:
                 price = Price(Decimal(read), Decimal(written))
             except InvalidOperation:

@@ -12,7 +12,7 @@ _CAUTION: Final = (
 _HEADING: Final = "The input of your task:"
 
 
-class Room(NamedTuple):
+class ExcerptBytes(NamedTuple):
     """How many bytes of each text and of each candidate are sent."""
 
     text: int
@@ -20,29 +20,29 @@ class Room(NamedTuple):
 
 
 #: A reranker reads the beginning of many, and more of few.
-ROOM: Final[dict[Task, Room]] = {
-    "expand": Room(4_000),
-    "rerank": Room(4_000, 800),
-    "rerank_fine": Room(4_000, 1_500),
-    "tag": Room(8_000),
-    "supersede": Room(4_000, 1_500),
-    "extract": Room(16_000),
-    "judge": Room(4_000, 1_500),
+EXCERPT_BYTES: Final[dict[Task, ExcerptBytes]] = {
+    "expand": ExcerptBytes(4_000),
+    "rerank": ExcerptBytes(4_000, 800),
+    "rerank_fine": ExcerptBytes(4_000, 1_500),
+    "tag": ExcerptBytes(8_000),
+    "supersede": ExcerptBytes(4_000, 1_500),
+    "extract": ExcerptBytes(16_000),
+    "judge": ExcerptBytes(4_000, 1_500),
 }
 
 
 def shown(task: Task, input: AdviceInput) -> str:
     """The text that is sent: everything in it is scrubbed, and then cut."""
-    room = ROOM[task]
-    blocks = [f"{one_line(label)}:\n{quoted(_cut(text, room.text))}" for label, text in input.texts]
-    blocks += [_candidate(each, room.candidate) for each in input.candidates]
+    most = EXCERPT_BYTES[task]
+    blocks = [f"{one_line(label)}:\n{quoted(_cut(text, most.text))}" for label, text in input.texts]
+    blocks += [_candidate(each, most.candidate) for each in input.candidates]
     return str(enclosed(_HEADING, blocks, _CAUTION))
 
 
-def _candidate(each: Candidate, room: int) -> str:
+def _candidate(each: Candidate, most: int) -> str:
     marks = [each.kind, each.day, *(["superseded"] if each.superseded else [])]
-    title = in_quotes(_cut(each.title, room))
-    return f"- #{one_line(each.id)} ({' · '.join(marks)}): {title}\n{quoted(_cut(each.text, room))}"
+    title = in_quotes(_cut(each.title, most))
+    return f"- #{one_line(each.id)} ({' · '.join(marks)}): {title}\n{quoted(_cut(each.text, most))}"
 
 
 def _cut(text: str, most: int) -> str:

@@ -7,9 +7,11 @@ each once, and short plain lines.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from onrecord.model.advice import TASKS, VERDICTS, AdviceInput, Task, Verdict
@@ -32,32 +34,51 @@ _GROUNDED: Final = 0.5
 _VERSION: Final = re.compile(r"version: (\d+)\n+")
 _TAG: Final = re.compile(r"\w[\w .+/-]{0,38}\w")
 _ADDRESS: Final = re.compile(r"\w+://|www\.|\S@\S+\.\w")
+#: How much of a reply is read, and at how many brackets a JSON value is looked for: each look may go to its end.
+_READ_CHARACTERS: Final = 50_000
+_OPENINGS: Final = 50
+#: How the mark begins that stands where a secret was.
+_SECRET: Final = "[secret:"
+#: The marks of a block of code around a whole reply.
+_CODE: Final = re.compile(r"\A\s*```\w*\s|```\s*\Z")
 _MARKED: Final = re.compile(r"[<>\[\]{}|`]")
 #: Words that turns use of the one who speaks and facts do not, or the reverse.
 _OF_THE_SPEAKER: Final = frozenset({"user", "they", "their", "assistant"})
 
 
-class Reply(NamedTuple):
+class ModelReply(NamedTuple):
     """What a model replied: the arguments of a tool call, or a text."""
 
     text: str
     arguments: Mapping[str, Any] | None = None
 
-    def value(self) -> Any:
-        """The first JSON value in it, or None."""
+    def value(self, name: str) -> Any:
+        """The first JSON object in it with a field of this name, or else the first JSON value, or None."""
         if self.arguments is not None:
             return self.arguments
+        values = list(self._values())
+        named = (each for each in values if isinstance(each, Mapping) and name in each)
+        return next(named, values[0] if values else None)
+
+    def is_bare(self) -> bool:
+        """Whether it is JSON and nothing else, perhaps marked as code."""
+        if self.arguments is not None:
+            return True
+        with suppress(ValueError, RecursionError):
+            json.loads(_CODE.sub("", self.text[:_READ_CHARACTERS]))
+            return True
+        return False
+
+    def _values(self) -> Iterator[Any]:
         decoder = json.JSONDecoder()
-        for found in re.finditer(r"[\[{]", self.text):
-            try:
-                return decoder.raw_decode(self.text, found.start())[0]
-            except (ValueError, RecursionError):
-                continue
-        return None
+        text = self.text[:_READ_CHARACTERS]
+        for found in islice(re.finditer(r"[\[{]", text), _OPENINGS):
+            with suppress(ValueError, RecursionError):
+                yield decoder.raw_decode(text, found.start())[0]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class AcceptedAdvice:
     """The part of a reply that counts."""
 
     said: tuple[str, ...] = ()
@@ -65,7 +86,7 @@ class Taken:
     why: str | None = None
 
 
-class Prompt(NamedTuple):
+class TaskPrompt(NamedTuple):
     """The instructions of a task, and their version, which is stored with what they made."""
 
     name: str
@@ -73,19 +94,19 @@ class Prompt(NamedTuple):
 
 
 @cache
-def prompt_of(task: Task) -> Prompt:
-    told = (files("onrecord.advisor") / "prompts" / f"{task}.md").read_text(encoding="utf-8")
-    version = _VERSION.match(told)
+def prompt_of(task: Task) -> TaskPrompt:
+    text = (files("onrecord.advisor") / "prompts" / f"{task}.md").read_text(encoding="utf-8")
+    version = _VERSION.match(text)
     assert version is not None, f"{task}.md begins with its version"
-    return Prompt(f"{task}/{version[1]}", told[version.end() :].strip())
+    return TaskPrompt(f"{task}/{version[1]}", text[version.end() :].strip())
 
 
-def read_reply(task: Task, reply: Reply, sent: AdviceInput) -> Taken:
+def read_reply(task: Task, reply: ModelReply, sent: AdviceInput) -> AcceptedAdvice:
     """The part of a reply that counts; NoAdvice if there is none."""
     return _READERS[task](reply, sent)
 
 
-def _expansion(reply: Reply, sent: AdviceInput) -> Taken:
+def _expansion(reply: ModelReply, sent: AdviceInput) -> AcceptedAdvice:
     asked = dict(sent.texts)["question"]
     known = {_folded(asked)}
     kept = []
@@ -94,65 +115,71 @@ def _expansion(reply: Reply, sent: AdviceInput) -> Taken:
             known.add(_folded(text))
             kept.append(text)
     if not kept:
-        raise NoAdvice("its reply holds no other way to ask this.")
-    return Taken(tuple(kept[:PARAPHRASES]))
+        raise NoAdvice("its reply contains no other wording of the question.")
+    return AcceptedAdvice(tuple(kept[:PARAPHRASES]))
 
 
-def _order(reply: Reply, sent: AdviceInput) -> Taken:
+def _order(reply: ModelReply, sent: AdviceInput) -> AcceptedAdvice:
     ids = _ids(reply, sent)
     if not ids:
         raise NoAdvice("its reply names none of the candidates.")
-    return Taken(ids)
+    return AcceptedAdvice(ids)
 
 
-def _tags(reply: Reply, sent: AdviceInput) -> Taken:
+def _tags(reply: ModelReply, sent: AdviceInput) -> AcceptedAdvice:
     has = {_folded(tag) for tag in dict(sent.texts).get("tags", "").split(",")}
     kept: dict[str, str] = {}
     for text in _texts(reply, "tags"):
         tag = text.lstrip("#").strip()
         if _TAG.fullmatch(tag) and _folded(tag) not in has and not scrub(tag).found:
             kept.setdefault(_folded(tag), tag.lower())
-    return Taken(tuple(kept.values())[:TAGS])
+    return AcceptedAdvice(tuple(kept.values())[:TAGS])
 
 
-def _contradicted(reply: Reply, sent: AdviceInput) -> Taken:
-    if reply.value() is None:
+def _contradicted(reply: ModelReply, sent: AdviceInput) -> AcceptedAdvice:
+    value = reply.value("ids")
+    # "[3] is no contradiction": prose that names an id does not end it.
+    if _listed(value, "ids") is None or not (isinstance(value, Mapping) or reply.is_bare()):
         raise NoAdvice("its reply cannot be read.")
     ids = _ids(reply, sent)
     if len(ids) > MOST_CONTRADICTED:
-        raise NoAdvice(f"it would end {len(ids)} of {len(sent.candidates)} at once, so nothing is ended.")
+        raise NoAdvice(
+            f"it would supersede {len(ids)} of {len(sent.candidates)} memories at once, so none was superseded."
+        )
     new = _words("\n".join(text for _, text in sent.texts))
     held = {each.id: _words(f"{each.title}\n{each.text}") for each in sent.candidates}
-    return Taken(tuple(id for id in ids if new & held[id]))
+    return AcceptedAdvice(tuple(id for id in ids if new & held[id]))
 
 
-def _facts(reply: Reply, sent: AdviceInput) -> Taken:
+def _facts(reply: ModelReply, sent: AdviceInput) -> AcceptedAdvice:
     spoken = "\n".join(text for _, text in sent.texts)
     words, known = _words(spoken), set[str]()
     kept = []
     for text in _texts(reply, "facts"):
-        fact = scrub(text).text
+        # Neither a secret, nor the mark in the place of one.
+        is_clean = _SECRET not in text and not scrub(text).found
         # Small words do not show where it comes from.
-        about = {token.term for token in question_terms(fact)} - _OF_THE_SPEAKER
+        about = {token.term for token in question_terms(text)} - _OF_THE_SPEAKER
         is_said = bool(about) and len(about & words) >= _GROUNDED * len(about)
-        if _is_plain(fact, _FACT_CHARACTERS, spoken) and is_said and _folded(fact) not in known:
-            known.add(_folded(fact))
-            kept.append(fact)
-    return Taken(tuple(kept[:FACTS]))
+        is_fact = is_clean and is_said and _is_plain(text, _FACT_CHARACTERS, spoken)
+        if is_fact and _folded(text) not in known:
+            known.add(_folded(text))
+            kept.append(text)
+    return AcceptedAdvice(tuple(kept[:FACTS]))
 
 
-def _judgement(reply: Reply, sent: AdviceInput) -> Taken:
-    value = reply.value()
+def _judgement(reply: ModelReply, sent: AdviceInput) -> AcceptedAdvice:
+    value = reply.value("verdict")
     verdict = value.get("verdict") if isinstance(value, Mapping) else None
     if verdict not in VERDICTS:
         raise NoAdvice(f"its reply is none of {', '.join(VERDICTS)}.")
-    ids = _ids(Reply("", {"ids": value.get("ids")}), sent)
+    ids = _ids(ModelReply("", {"ids": value.get("ids")}), sent)
     if verdict != "new" and not ids:
         raise NoAdvice(f"it says {verdict} and names none of the notes that it was given.")
     why = value.get("why")
     plain = " ".join(why.split()) if isinstance(why, str) else ""
-    is_told = _is_plain(plain, _WHY_CHARACTERS, "\n".join(_all_texts(sent)))
-    return Taken(() if verdict == "new" else ids, verdict, scrub(plain).text if is_told else None)
+    is_plain = _is_plain(plain, _WHY_CHARACTERS, "\n".join(_all_texts(sent)))
+    return AcceptedAdvice(() if verdict == "new" else ids, verdict, scrub(plain).text if is_plain else None)
 
 
 def _all_texts(sent: AdviceInput) -> Iterator[str]:
@@ -162,22 +189,22 @@ def _all_texts(sent: AdviceInput) -> Iterator[str]:
         yield f"{each.title}\n{each.text}"
 
 
-def _ids(reply: Reply, sent: AdviceInput) -> tuple[str, ...]:
+def _ids(reply: ModelReply, sent: AdviceInput) -> tuple[str, ...]:
     """The known ids of a reply in its order, each once; from its prose where it holds no list."""
     known = {each.id for each in sent.candidates}
-    named = _listed(reply.value(), "ids")
+    named = _listed(reply.value("ids"), "ids")
     if named is None:
         if reply.arguments is not None or not known:
             return ()
         either = "|".join(re.escape(id) for id in sorted(known, key=len, reverse=True))
         named = re.findall(rf"(?<![\w:-])(?:{either})(?![\w:-])", reply.text)
-    told = (str(each).strip().removeprefix("#") for each in named if isinstance(each, str | int))
-    return tuple(dict.fromkeys(id for id in told if id in known))
+    ids = (str(each).strip().removeprefix("#") for each in named if isinstance(each, str | int))
+    return tuple(dict.fromkeys(id for id in ids if id in known))
 
 
-def _texts(reply: Reply, name: str) -> list[str]:
+def _texts(reply: ModelReply, name: str) -> list[str]:
     """The texts of a list, each on one line; NoAdvice if there is no list."""
-    listed = _listed(reply.value(), name)
+    listed = _listed(reply.value(name), name)
     if listed is None:
         raise NoAdvice("its reply cannot be read.")
     return [" ".join(each.split()) for each in listed if isinstance(each, str) and each.strip()]
@@ -206,7 +233,7 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .?!")
 
 
-_READERS: Final[Mapping[Task, Callable[[Reply, AdviceInput], Taken]]] = {
+_READERS: Final[Mapping[Task, Callable[[ModelReply, AdviceInput], AcceptedAdvice]]] = {
     "expand": _expansion,
     "rerank": _order,
     "rerank_fine": _order,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from onrecord.care.export import beside, refuse_itself, write_homes
+from onrecord.care.export import atomic_file, refuse_itself, write_homes
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.request import Request, ask
@@ -31,7 +31,7 @@ def backup(call: Call, ask: Backup) -> BackedUp:
     call.caller.require_operator("A backup")
     refuse_itself(call.store, ask.path)
     path = Path(ask.path)
-    with beside(path) as partial:
+    with atomic_file(path) as partial:
         if not call.store.backup(partial):
             with call.store.archive() as archive, partial.open("w", encoding="utf-8") as file:
                 write_homes(archive, file, archive.homes(), ask.path, call)

@@ -1,4 +1,4 @@
-"""WHICH failures are not worth trying again? Jobs that were given up are deleted; their work can be requested again."""
+"""HOW are failed jobs dismissed? Jobs that were given up are deleted; their work can be requested again."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,8 @@ from onrecord.operation import Call, operation
 class DismissFailures(Request):
     """Forget the jobs of the tenant that were given up, so that its status no longer tells of them.
 
-    A worker still asks for vectors that are missing; `embed-missing` makes them at once.
+    A worker still asks for vectors that are missing; `embed-missing` makes them at once. Turns whose facts could not be
+    extracted are dropped.
     """
 
     name: str | None = ask(MAYBE_NAME, "Only jobs of this name, such as embed.", None)

@@ -89,9 +89,7 @@ def _close(files: Iterable[Path]) -> None:
         try:
             private_files.close(path)
         except OSError as problem:
-            raise StoreUnavailable(
-                f"{path} cannot be closed to others: {problem.strerror or problem}."
-            ) from None
+            raise StoreUnavailable(f"{path} cannot be made private: {problem.strerror or problem}.") from None
 
 
 @contextmanager

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from onrecord.care import homes
+from onrecord.care.measured_switch import MeasuredSwitch, measure_switch
 from onrecord.errors import invalid
-from onrecord.jobs.embedding import embed_missing as embed_home
+from onrecord.jobs.missing_vectors import embed_missing as embed_home
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.request import Request, ask
@@ -17,11 +18,17 @@ from onrecord.store.ports.jobs import EMBED
 class EmbedMissing(Request):
     """Make missing vectors: of memories saved while no embedder was available, or with another model.
 
-    A text that has its vectors is never embedded again.
+    A text that has its vectors is never embedded again. Where another model is in use, the new one is first measured on
+    the tenant's own questions, if feedback keeps enough of them; one that is worse is refused.
     """
 
     all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
     anew: bool = ask(rules.FLAG, "Drop all existing vectors and make them anew.", False)
+    anyway: bool = ask(
+        rules.FLAG,
+        "Change to another embedder without measuring it on the questions that people judged.",
+        False,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +38,7 @@ class EmbeddedMissing(Answer):
     model: str
     embedded: int
     failures: tuple[str, ...] = ()
+    measured: tuple[MeasuredSwitch, ...] = ()
 
 
 @operation("write", "memory.admin", "POST /embed-missing")
@@ -41,8 +49,10 @@ def embed_missing(call: Call, ask: EmbedMissing) -> EmbeddedMissing:
         raise invalid("embedder", "none is configured; set ONRECORD_EMBEDDER, for instance to e5")
     # Fails here, before any work, if the embedder cannot be reached.
     model = embedder.model
-    done, failures = 0, list[str]()
+    done, failures, measured = 0, list[str](), list[MeasuredSwitch]()
     for home in there:
+        if not ask.anyway and (switch := measure_switch(call, embedder, home)) is not None:
+            measured.append(switch)
         with store.restoring(home) as restoring:
             restoring.jobs.retry_failed(call.now)
             if ask.anew:
@@ -54,5 +64,7 @@ def embed_missing(call: Call, ask: EmbedMissing) -> EmbeddedMissing:
             # Checked under the lock of the tenant, so that a concurrent import keeps its job.
             if not restoring.unembedded(home, model, 1):
                 restoring.jobs.withdraw(EMBED)
-    store.settle_vectors()
-    return EmbeddedMissing(model=model.name, embedded=done, failures=tuple(dict.fromkeys(failures)))
+    store.prepare_vector_search()
+    return EmbeddedMissing(
+        model=model.name, embedded=done, failures=tuple(dict.fromkeys(failures)), measured=tuple(measured)
+    )

@@ -46,6 +46,7 @@ class Exported(Answer):
     scratchpads: int = 0
     agents: int = 0
     changesets: int = 0
+    feedback: int = 0
 
 
 @operation("read", "memory.admin", "GET /export")
@@ -60,10 +61,10 @@ def export(call: Call, ask: Export) -> Exported:
 def refuse_itself(store: Store, path: str) -> None:
     """Refuse a path of the store's own files: the copy would destroy what it copies."""
     own = Path(store.location).resolve()
-    beside = [f"{own.name}-wal", f"{own.name}-shm"]
+    atomic_file = [f"{own.name}-wal", f"{own.name}-shm"]
     if own.suffix in (".yaml", ".yml"):
-        beside.append(f"{own.stem}.history.jsonl")
-    if Path(path).resolve() in (own, *map(own.with_name, beside)):
+        atomic_file.append(f"{own.stem}.history.jsonl")
+    if Path(path).resolve() in (own, *map(own.with_name, atomic_file)):
         raise invalid("path", "is the store itself; choose another file")
 
 
@@ -86,10 +87,10 @@ def write_homes(archive: Archive, file: IO[str], homes: Sequence[Home], path: st
     for home in homes:
         for held in _holdings(archive, home):
             kind = kind_for(held)
-            told = {"tenant": home.spelled, **_spelled(home, kind.written(held))}
+            fields = {"tenant": home.spelled, **_spelled(home, kind.written(held))}
             if isinstance(held, Counters) and home.collection is MEMORIES and home.tenant not in left:
-                told[WITH_CATALOG] = True
-            _line(file, told)
+                fields[WITH_CATALOG] = True
+            _line(file, fields)
             counts[kind.key] += 1
             if isinstance(held, MemoryHistory):
                 versions += len(held.versions)
@@ -97,11 +98,11 @@ def write_homes(archive: Archive, file: IO[str], homes: Sequence[Home], path: st
     return exported(path, counts, versions)
 
 
-def _spelled(home: Home, told: dict[str, Any]) -> dict[str, Any]:
+def _spelled(home: Home, fields: dict[str, Any]) -> dict[str, Any]:
     """Records of another collection, with the tenant name that their line has."""
-    for version in told.get("versions", ()) if home.collection is not MEMORIES else ():
+    for version in fields.get("versions", ()) if home.collection is not MEMORIES else ():
         version["memory"]["tenant"] = home.spelled
-    return told
+    return fields
 
 
 def _holdings(archive: Archive, home: Home) -> Iterator[object]:
@@ -118,6 +119,8 @@ def _holdings(archive: Archive, home: Home) -> Iterator[object]:
         yield from workspace.every()
     yield from archive.histories(home)
     yield from archive.edges(home)
+    if home.collection is MEMORIES:
+        yield from archive.feedback(home.tenant).every()
 
 
 def exported(path: str, counts: Counter[str], versions: int) -> Exported:
@@ -136,12 +139,12 @@ def _replacing(path: str) -> Iterator[IO[str]]:
     if path == STANDARD:
         yield sys.stdout
     else:
-        with beside(Path(path)) as partial, partial.open("w", encoding="utf-8") as file:
+        with atomic_file(Path(path)) as partial, partial.open("w", encoding="utf-8") as file:
             yield file
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[Path]:
+def atomic_file(path: Path) -> Iterator[Path]:
     """A file that replaces the target only when it is complete, so that a good one is never half overwritten."""
     try:
         with private_files.replacing(path) as partial:

@@ -20,7 +20,7 @@ from onrecord.care.importing_promotions import (
 )
 from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, WITH_CATALOG, Kind, kind_of
 from onrecord.care.lines import ExportLine, lines_of
-from onrecord.care.memory_lines import UNTOLD
+from onrecord.care.memory_lines import UNRECORDED
 from onrecord.care.restoring_workspace import (
     BatchResult,
     LegacyConversations,
@@ -29,11 +29,12 @@ from onrecord.care.restoring_workspace import (
     import_workspace,
 )
 from onrecord.errors import Conflict, Forbidden, StoreUnavailable, invalid
-from onrecord.model import rules
+from onrecord.model import ids, rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
 from onrecord.model.changesets import Changeset
 from onrecord.model.collections import ENTITIES, Home
+from onrecord.model.feedback import Feedback
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Relation, Version, pinned_to
 from onrecord.model.request import Request, ask
@@ -59,7 +60,8 @@ class Import(Request):
 class Imported(Answer):
     """How much an import added, what it found unchanged, and what it skipped because something else has its name.
 
-    `added` and `unchanged` count memories, the others what they name; `workspace_unchanged` counts the last five.
+    `added` and `unchanged` count memories, the others what they name; `workspace_unchanged` counts the five before it.
+    Feedback is added if its memory is here.
     """
 
     added: int
@@ -72,6 +74,7 @@ class Imported(Answer):
     agents: int = 0
     changesets: int = 0
     workspace_unchanged: int = 0
+    feedback: int = 0
 
 
 _BATCH: Final = 1_000
@@ -89,21 +92,24 @@ class _Section:
     batch: WorkspaceBatch = field(default_factory=WorkspaceBatch)
     histories: list[MemoryHistory] = field(default_factory=list)
     edges: list[Relation] = field(default_factory=list)
+    feedback: list[Feedback] = field(default_factory=list)
     lines: int = 0
 
     @property
     def is_full(self) -> bool:
         return self.lines >= _BATCH or self.batch.bytes >= _BATCH_BYTES
 
-    def put(self, told: Any, line: ExportLine) -> None:
+    def put(self, read: Any, line: ExportLine) -> None:
         self.lines += 1
-        match told:
+        match read:
             case MemoryHistory():
-                self.histories.append(told)
+                self.histories.append(read)
             case Relation():
-                self.edges.append(told)
+                self.edges.append(read)
+            case Feedback():
+                self.feedback.append(read)
             case WorkspaceNumbers():
-                self.batch.numbers = told
+                self.batch.numbers = read
             case item:
                 self.batch.put(item, line)
 
@@ -115,6 +121,7 @@ class _ImportCounts:
     added: int = 0
     unchanged: int = 0
     relations: int = 0
+    feedback: int = 0
     conflicts: list[str] = field(default_factory=list)
     workspace: BatchResult = field(default_factory=BatchResult)
     is_noted_for_everyone: bool = False
@@ -146,7 +153,7 @@ def import_(call: Call, ask: Import) -> Imported:
     may_share = call.caller.actor == "person" or call.caller.operator
     tally = _ImportCounts(legacy=defaultdict(lambda: LegacyConversations(may_share)))
     try:
-        with _opened(ask.path) as file, _no_search_for_cycles():
+        with _opened(ask.path) as file, _without_garbage_collection():
             reader = _SectionReader(call.caller, ask)
             for section in reader.sections(file):
                 if section.home.tenant == GLOBAL_TENANT and not tally.is_noted_for_everyone:
@@ -162,12 +169,13 @@ def import_(call: Call, ask: Import) -> Imported:
             # Lines before the faulty one are imported.
             _end(call)
         raise
-    call.store.settle()
+    call.store.update_statistics()
     _end(call)
     return Imported(
         added=tally.added,
         unchanged=tally.unchanged,
         relations=tally.relations,
+        feedback=tally.feedback,
         conflicts=(*tally.workspace.differing, *tally.conflicts),
         workspace_unchanged=tally.workspace.unchanged,
         **tally.workspace.added,
@@ -179,24 +187,27 @@ def _import_section(
 ) -> None:
     """Write one batch in one transaction: new items are added, identical ones are left alone."""
     with store.restoring(section.home) as restoring:
-        beside = restoring.restoring_workspace()
+        workspace_here = restoring.restoring_workspace()
         legacy = tally.legacy[section.home]
         batch = section.promotions.of_batch(section.batch)
-        workspace = import_workspace(beside, batch, partial(tally.has_left, section.home), legacy)
+        workspace = import_workspace(workspace_here, batch, partial(tally.has_left, section.home), legacy)
         if workspace.differing and not ask.skip_conflicts:
-            raise _conflict("In place of these, something else is here", workspace.differing, tally)
+            raise _conflict("Other items with these names exist here", workspace.differing, tally)
         tally.left |= {(section.home, name) for name in workspace.differing}
         section.promotions.note(batch, workspace.differing)
-        told = (_with_owner(each, beside, legacy) for each in section.histories)
-        section.histories = list(map(section.promotions.of_history, told))
+        owned = (_with_owner(each, workspace_here, legacy) for each in section.histories)
+        section.histories = list(map(section.promotions.of_history, owned))
         fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
-            raise _conflict("These ids hold other memories here", differing, tally)
+            raise _conflict("Other memories with these ids exist here", differing, tally)
         restoring.restore(fresh.values())
         tally.left |= {(section.home, id) for id in differing}
         # Relations of skipped memories are skipped too, since their ids belong to other memories here.
         edges = [edge for edge in section.edges if not tally.has_left(section.home, edge.source, edge.target)]
         related = restoring.restore_edges(edges, section.counters)
+        # What was said of a memory that was skipped is about another one.
+        said = [each for each in section.feedback if not tally.has_left(section.home, each.memory)]
+        added = restoring.restoring_feedback().restore(said) if said else 0
         if embed_from is not None and fresh:
             restoring.jobs.add(EMBED, embed_from)
     tally.workspace.add(workspace)
@@ -204,6 +215,7 @@ def _import_section(
     tally.unchanged += len(section.histories) - len(fresh) - len(differing)
     tally.conflicts += differing
     tally.relations += related
+    tally.feedback += added
 
 
 def _compared(
@@ -234,7 +246,7 @@ def _with_owner(
     A live memory of session scope makes its owner a member of the file's conversation of that name. A pin alone does
     not, and an ended memory is its owner's, since the name may mean another conversation by now.
     """
-    if all(version.memory.conversation_by != UNTOLD for version in history.versions):
+    if all(version.memory.conversation_by != UNRECORDED for version in history.versions):
         return history
     present = history.versions[-1].memory
     there = None
@@ -243,15 +255,15 @@ def _with_owner(
         there = ConversationKey(
             legacy.owner_of_pin(present.conversation, present.owner), present.conversation
         )
-    told = [_version_told(each, there) for each in history.versions]
+    owned = [_with_pin_owner(each, there) for each in history.versions]
     if present.scope == "session" and not present.is_live:
-        told[-1] = replace(told[-1], memory=pinned_to(replace(told[-1].memory, scope="user"), None))
-    return history._replace(versions=tuple(told))
+        owned[-1] = replace(owned[-1], memory=pinned_to(replace(owned[-1].memory, scope="user"), None))
+    return history._replace(versions=tuple(owned))
 
 
-def _version_told(version: Version, there: ConversationKey | None) -> Version:
+def _with_pin_owner(version: Version, there: ConversationKey | None) -> Version:
     memory = version.memory
-    if memory.conversation is None or memory.conversation_by != UNTOLD:
+    if memory.conversation is None or memory.conversation_by != UNRECORDED:
         return version
     own = ConversationKey(memory.owner, memory.conversation)
     return replace(version, memory=pinned_to(memory, there if there and there.id == own.id else own))
@@ -295,7 +307,7 @@ class _SectionReader:
                 section = _Section(home, kind.read(line, home.tenant), Promotions(has_catalog))
                 continue
             if section is None:
-                raise line.fault("comes before the line of its tenant; this is not a whole export")
+                raise line.fault("comes before the line of its tenant; the export is incomplete")
             section.put(self._no_higher(self._read(kind, line, section.home)), line)
             if section.is_full:
                 yield section
@@ -304,18 +316,22 @@ class _SectionReader:
             yield section
 
     def _read(self, kind: Kind, line: ExportLine, home: Home) -> Any:
-        told = kind.read(line, home.tenant)
-        if isinstance(told, Changeset):
-            check_changeset(line, told)
-        elif isinstance(told, MemoryHistory) and home.collection is ENTITIES:
-            check_entity(line, told, self._caller)
-        return told
+        read = kind.read(line, home.tenant)
+        if isinstance(read, Changeset):
+            check_changeset(line, read)
+        elif isinstance(read, MemoryHistory) and home.collection is ENTITIES:
+            check_entity(line, read, self._caller)
+        elif isinstance(read, MemoryHistory):
+            _check_owner(line, read)
+        return read
 
-    def _no_higher(self, told: Any) -> Any:
+    def _no_higher(self, read: Any) -> Any:
         """Lower the tiers in a file to the importing caller's."""
-        if not isinstance(told, MemoryHistory):
-            return told
-        return told._replace(versions=tuple(lowered(each, self._caller) for each in told.versions))
+        if isinstance(read, Feedback) and self._caller.actor != "person":
+            return replace(read, origin="import")
+        if not isinstance(read, MemoryHistory):
+            return read
+        return read._replace(versions=tuple(lowered(each, self._caller) for each in read.versions))
 
     def _read_header(self, line: ExportLine | None) -> None:
         if line is None:
@@ -329,23 +345,30 @@ class _SectionReader:
         """Where a part of the file goes: to a tenant of its own name, to the caller's tenant, or to the global
         memories.
         """
-        told = Home.named(line.checked("tenant", rules.NAME))
-        if told.tenant == GLOBAL_TENANT and not self._caller.changes_global:
+        named = Home.named(line.checked("tenant", rules.NAME))
+        if named.tenant == GLOBAL_TENANT and not self._caller.changes_global:
             raise Forbidden(
-                f"{line.place} begins what is for every tenant: importing that {GLOBAL_IS_GIVEN}. "
-                "What comes before it was imported."
+                f"{line.place} begins the part for every tenant: importing that {GLOBAL_IS_GIVEN}. "
+                "Everything before it was imported."
             )
-        keeps_name = self._ask.keep_tenants or told.tenant == GLOBAL_TENANT
-        home = told if keeps_name else told._replace(tenant=self._caller.tenant)
-        if self._homes.setdefault(home.tenant, told.tenant) != told.tenant:
+        keeps_name = self._ask.keep_tenants or named.tenant == GLOBAL_TENANT
+        home = named if keeps_name else named._replace(tenant=self._caller.tenant)
+        if self._homes.setdefault(home.tenant, named.tenant) != named.tenant:
             raise line.fault(
                 "is a second tenant; repeat with --keep-tenants to restore each under its own name"
             )
         return home
 
 
+def _check_owner(line: ExportLine, history: MemoryHistory) -> None:
+    """Refuse an id that names another user than the memory: for that user, its name alone would mean this memory."""
+    owner = ids.owner_of(history.id)
+    if owner is not None and owner not in {version.memory.owner for version in history.versions}:
+        raise line.fault(f"has the id {history.id}, but the memory was never {owner}'s")
+
+
 @contextmanager
-def _no_search_for_cycles() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Pause the garbage collector: a batch has many small objects without cycles, and searching them takes time."""
     was_on = gc.isenabled()
     gc.disable()

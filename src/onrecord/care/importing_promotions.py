@@ -26,13 +26,13 @@ _TARGETS: Final = (AMENDMENTS_TARGET, UNSOURCED)
 
 
 def may_promote(caller: Caller) -> bool:
-    """Whether what a file says was promoted may be believed: a person brings it, or the host."""
+    """Whether the promoted values in a file may be trusted: only if a person or the host imports it."""
     return caller.actor == "person" or caller.operator
 
 
 @dataclass(slots=True)
 class Promotions:
-    """What becomes of the changesets of one tenant, and of the memories that they applied."""
+    """Decides about the changesets of one tenant, and about the memories that they applied."""
 
     has_catalog: bool
     #: Changesets of the file that are here and were rolled back: what they say is as true here.
@@ -76,20 +76,21 @@ def _unapplied(version: Version) -> Version:
 
 
 def check_entity(line: ExportLine, history: MemoryHistory, caller: Caller) -> None:
-    """That a record of the catalog holds no promoted values that this caller may not bring, and none that no edit leaves."""
+    """Check that a record of the catalog holds no promoted values that this caller may not import, and none that no edit
+    could produce."""
     for place, version in enumerate(history.versions):
         known = version.memory.metadata.get("entity", {}).get(AMENDMENTS, ())
         if known and not may_promote(caller):
             raise Forbidden(
                 f"{line.place} holds values that people promoted into the catalog: only a person may import these. "
-                "What comes before it was imported."
+                "Everything before it was imported."
             )
         if faults := [fault for number, each in enumerate(known) for fault in _faults(number, each)]:
             raise line.faults(faults, under=f"versions[{place}].memory.metadata.entity.{AMENDMENTS}")
 
 
 def check_changeset(line: ExportLine, changeset: Changeset) -> None:
-    """That what it would put back is what an edit leaves."""
+    """Check that the values it would restore are ones that an edit could produce."""
     if changeset.target not in _TARGETS:
         return
     for number, change in enumerate(changeset.changes):

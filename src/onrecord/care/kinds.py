@@ -1,13 +1,14 @@
 """WHICH kinds of lines has an export? One table: the key of a line, what it holds, how it is read and written.
 
 The head comes first. Then for each tenant: its counters, the last numbers of its workspace, the workspace
-(conversations, artifacts, scratchpads, settings, changesets), a line for each memory with all its versions, and a line for each
-relation, including removed ones.
+(conversations, artifacts, scratchpads, settings, changesets), a line for each memory with all its versions, a line for each
+relation, including removed ones, and a line for each piece of feedback.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from onrecord.care.feedback_lines import read_feedback
 from onrecord.care.lines import ExportLine
 from onrecord.care.memory_lines import read_counters, read_history, read_relation
 from onrecord.care.workspace_lines import (
@@ -21,6 +22,7 @@ from onrecord.care.workspace_lines import (
 )
 from onrecord.model.agent import ShownAgent
 from onrecord.model.changesets import Changeset
+from onrecord.model.feedback import Feedback
 from onrecord.model.memory import Relation
 from onrecord.model.wire import to_json
 from onrecord.model.workspace import (
@@ -81,7 +83,7 @@ KINDS: Final = (
         Conversation,
         read_conversation,
         _under("conversation"),
-        "A conversation; they stand in the order in which they began.",
+        "A conversation; conversations are in the order in which they began.",
         "conversations",
     ),
     Kind(
@@ -89,7 +91,7 @@ KINDS: Final = (
         StoredArtifact,
         read_artifact,
         _under("artifact", write_artifact),
-        "An artifact of a conversation that stands before it, with its `content` in base64.",
+        "An artifact of a conversation that comes before it, with its `content` in base64.",
         "artifacts",
     ),
     Kind(
@@ -113,7 +115,7 @@ KINDS: Final = (
         Changeset,
         read_changeset,
         _under("changeset"),
-        "A changeset: what was applied to the catalog, with what stood there before.",
+        "A changeset: what was applied to the catalog, with the values before.",
         "changesets",
     ),
     Kind(
@@ -129,8 +131,16 @@ KINDS: Final = (
         Relation,
         read_relation,
         _under("relation"),
-        "A relation between memories that stand before it; one that was taken back says when and by whom.",
+        "A relation between memories that come before it; a removed one says when and by whom.",
         "relations",
+    ),
+    Kind(
+        "feedback",
+        Feedback,
+        read_feedback,
+        _under("feedback"),
+        "Whether a memory that comes before it was useful for a question; without the question if the tenant kept none.",
+        "feedback",
     ),
 )
 _BY_KEY: Final = {kind.key: kind for kind in KINDS}

@@ -34,8 +34,8 @@ class ExportLine(NamedTuple):
 
     def faults(self, found: Iterable[Fault], under: str = "") -> Invalid:
         """An error with the line's faults and their paths."""
-        told = faults_at(under, Faults(found))
-        return Invalid(Fault(f"{self.place}, {fault.field}", fault.message) for fault in told)
+        located = faults_at(under, Faults(found))
+        return Invalid(Fault(f"{self.place}, {fault.field}", fault.message) for fault in located)
 
     def checked(self, name: str, rule: Rule) -> Any:
         """The value under a name, checked by a rule."""

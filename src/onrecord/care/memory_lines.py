@@ -20,7 +20,7 @@ from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.archive import Counters, MemoryHistory
 
 #: Who began a conversation, in an export of an earlier version.
-UNTOLD: Final = ""
+UNRECORDED: Final = ""
 
 _COUNTERS: Final = Object(
     "counters",
@@ -36,10 +36,12 @@ def read_counters(line: ExportLine, tenant: str) -> Counters:
 
 
 def read_history(line: ExportLine, tenant: str) -> MemoryHistory:
-    id = line.checked("id", rules.ID)
+    id = line.checked("id", rules.STORED_ID)
     _check_home(line, id, tenant)
-    told = credited(line.checked("versions", _VERSIONS))
-    versions = tuple([_sound(line, place, version, tenant) for place, version in enumerate(told)])
+    credited_versions = credited(line.checked("versions", _VERSIONS))
+    versions = tuple(
+        [_sound(line, place, version, tenant) for place, version in enumerate(credited_versions)]
+    )
     if any(version.memory.id != id for version in versions):
         raise line.fault(f"has versions that are not of memory {id}")
     if [version.number for version in versions] != list(range(1, len(versions) + 1)):
@@ -54,8 +56,8 @@ def _sound(line: ExportLine, place: int, version: Version, tenant: str) -> Versi
     memory = version.memory
     if memory.tenant != tenant:
         memory = replace(memory, tenant=tenant)
-    is_told = memory.conversation_by != UNTOLD
-    faults = [*record_faults(memory if is_told else replace(memory, conversation_by=None))]
+    is_recorded = memory.conversation_by != UNRECORDED
+    faults = [*record_faults(memory if is_recorded else replace(memory, conversation_by=None))]
     if type(memory.version) is not int or memory.version != version.number:
         faults.append(Fault("version", "differs from the number of its version"))
     if faults:
@@ -74,7 +76,7 @@ def read_relation(line: ExportLine, tenant: str) -> Relation:
 def _check_home(line: ExportLine, id: str, tenant: str) -> None:
     """An id and its section must agree whether it is a global memory."""
     if ids.is_global(id) != (tenant == GLOBAL_TENANT):
-        raise line.fault(f"names memory {id}, which does not live in tenant {tenant}")
+        raise line.fault(f"names memory {id}, which does not belong to tenant {tenant}")
 
 
 def _name(value: Any) -> str:
@@ -89,15 +91,15 @@ def _known_name(value: str) -> str:
 
 def _memory(**given: Any) -> Memory:
     """An empty name is not in the file: the versions give the author, and the conversations who began them."""
-    return Memory(**{"author": "", **_untold(given), **given})
+    return Memory(**{"author": "", **_unrecorded(given), **given})
 
 
-def _untold(given: Mapping[str, Any]) -> dict[str, str]:
-    return {"conversation_by": UNTOLD} if given.get("conversation") is not None else {}
+def _unrecorded(given: Mapping[str, Any]) -> dict[str, str]:
+    return {"conversation_by": UNRECORDED} if given.get("conversation") is not None else {}
 
 
 _MEMORY: Final = shape_of(Memory)
-_LATER: Final = ("author", "proposes", "conversation_by", "edits", "changeset")
+_LATER: Final = ("author", "proposes", "conversation_by", "edits", "changeset", "checks", "check_state")
 _VERSIONS: Final = Several(
     Object(
         "a version",

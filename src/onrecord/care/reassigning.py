@@ -1,5 +1,5 @@
-"""WHOSE are the memories of someone whose name has changed? They are given to the new name; their history says whose they
-were.
+"""HOW do memories follow a user whose name has changed? They are given to the new name; their history keeps the old
+one.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from onrecord.store.ports.records import Writing
 
 #: Under this name the metadata of a memory says whose it was before.
 FORMER_OWNER: Final = "former_owner"
-#: A memory of a session belongs to its conversation, which stays with whoever began it; a global one is every tenant's.
+#: A memory of a session belongs to its conversation, which stays with the user who began it; a global one belongs to every tenant.
 _STAYS: Final[frozenset[Scope]] = frozenset({"session", "global"})
 _AT_ONCE: Final = 500
 
@@ -59,9 +59,9 @@ def reassign(call: Call, ask: Reassign) -> Reassigned:
     with dry_run(ask.dry_run) as run, call.writing() as writing:
         moved = sum(_moved(call, ask, writing, memory) for memory in _theirs(ask, writing))
         left = writing.count(_of(ask, ["session"]))
-        told = call.done(writing, Reassigned(to=ask.to, memories=moved, left=left, dry_run=ask.dry_run))
+        answer = call.done(writing, Reassigned(to=ask.to, memories=moved, left=left, dry_run=ask.dry_run))
         run.end()
-    return told
+    return answer
 
 
 def _theirs(ask: Reassign, writing: Writing) -> Iterator[Memory]:

@@ -35,6 +35,6 @@ def reindex(call: Call, ask: Reindex) -> Reindexed:
         memories, postings = memories + seen, postings + written
     if wanted is None:
         store.note_reindexed()
-    store.settle()
+    store.update_statistics()
     call.progress("reindexing", memories, memories)
     return Reindexed(memories=memories, postings=postings)

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from onrecord.catalog.amendments import amendments_of
-from onrecord.catalog.judging import RENAME, Evidence, Judged, Pasts, gathered
+from onrecord.catalog.judging import RENAME, JudgedMemory, MemoryEvidence, Pasts, gathered
 from onrecord.catalog.known_names import once_there
 from onrecord.catalog.resolution import Unresolved, resolve
 from onrecord.catalog.rewriting import rewritten_memory, why_not
@@ -19,7 +19,7 @@ from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.ids import is_global
-from onrecord.model.memory import Memory
+from onrecord.model.memory import Memory, unproven
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.operation import Call, operation
@@ -154,10 +154,10 @@ def _in_full(call: Call, ask: AcceptRenames) -> AcceptRenames:
 class _Waiting(NamedTuple):
     """A stale memory, what it waits for, and what it was judged by."""
 
-    judged: Judged
+    judged: JudgedMemory
     #: The new names of columns, by their old ones.
     names: Mapping[str, str]
-    evidence: Evidence
+    evidence: MemoryEvidence
 
 
 class _Proposed(NamedTuple):
@@ -208,7 +208,7 @@ def _proposed(waiting: Sequence[_Waiting] | Iterator[_Waiting]) -> Iterator[_Pro
             for name in finding.lost:
                 old, renamed = f"{finding.record}.{name}", finding.renamed.get(name)
                 if old in each.names:
-                    why = renamed.why if renamed else "as told"
+                    why = renamed.why if renamed else "as given"
                     yield _Proposed(old, each.names[old], why, each.judged.memory.id)
 
 
@@ -245,7 +245,7 @@ def _follow(call: Call, writing: Writing, waiting: _Waiting) -> None:
         after = replace(after, status_reason=reason_of(rest, waiting.evidence.pasts.since))
     else:
         after = replace(after, status="active", status_reason=None, verified_at=call.now)
-    writing.replace(memory, after, call.change(RENAME))
+    writing.replace(memory, unproven(memory, after, call.caller), call.change(RENAME))
 
 
 def _follow_by_name(call: Call, writing: Writing, followed: Sequence[_Waiting]) -> None:

@@ -66,14 +66,14 @@ class LegacyConversations:
     _same: set[str] = field(default_factory=set)
     _open: set[str] = field(default_factory=set)
 
-    def note(self, told: Conversation, found: Literal["absent", "same", "different"]) -> None:
+    def note(self, conversation: Conversation, found: Literal["absent", "same", "different"]) -> None:
         """Note a conversation of the file, and what was found here in its place."""
-        if self._began.setdefault(told.id, told.created_by) != told.created_by:
+        if self._began.setdefault(conversation.id, conversation.created_by) != conversation.created_by:
             return
         if found != "different":
-            self._same.add(told.id)
+            self._same.add(conversation.id)
         if found == "absent" or (found == "same" and self.adds_to_known):
-            self._open.add(told.id)
+            self._open.add(conversation.id)
 
     def owner_of_artifact_home(self, name: str, writer: str) -> str:
         """Who began the conversation of an artifact."""
@@ -100,8 +100,8 @@ def import_workspace(
     """
     done, grown = BatchResult(), set[ConversationKey]()
     restoring.count(batch.numbers)
-    for line, told in batch.items:
-        item, home = told, None
+    for line, read in batch.items:
+        item, home = read, None
         name = name_of(item)
         if isinstance(item, StoredArtifact):
             item = _with_owner(item, restoring, legacy)
@@ -121,7 +121,9 @@ def import_workspace(
             case "absent":
                 if not restoring.restore(item):
                     where = None if home is None else _conversation_name(home)
-                    raise line.fault(f"is an artifact of {where}, which is not here and in no line before")
+                    raise line.fault(
+                        f"is an artifact of {where}, which neither exists here nor comes earlier in the file"
+                    )
                 done.added[kind_for(item).counted_as or ""] += 1
                 grown |= set() if home is None else {home}
     _check_quotas(restoring, grown)

@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from typing import Final, cast
 
 from onrecord.care import homes
+from onrecord.catalog.ingest import without_password
 from onrecord.errors import ProviderError
+from onrecord.jobs.waiting_switch import is_to_be_measured
 from onrecord.model import rules
 from onrecord.model.advice import MICROS, Task, Usage
 from onrecord.model.answer import Answer
@@ -16,7 +18,7 @@ from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
 from onrecord.providers.advising import AdvisorState
 from onrecord.store.ports.archive import Archive
-from onrecord.store.ports.jobs import EMBED, RECONCILE, STORE, WATCH
+from onrecord.store.ports.jobs import EMBED, EXTRACT, RECONCILE, STORE, WATCH
 from onrecord.store.ports.ledger import Spending
 from onrecord.store.ports.store import BEGINNING
 
@@ -24,6 +26,10 @@ from onrecord.store.ports.store import BEGINNING
 _OVERDUE: Final = timedelta(minutes=2)
 _TRIED_AGAIN: Final = "a worker tries again by itself; if the error stays, run `onrecord doctor`"
 _GIVEN_UP: Final = "given up; `onrecord embed-missing` tries again, and so does the next worker that starts"
+_MEASURED_FIRST: Final = (
+    "no worker makes them: another model is in use here, and `onrecord embed-missing` first measures the new one on the "
+    "questions that people judged"
+)
 _EMBEDDER: Final = "a worker tries again by itself; see that the embedder can be reached (`onrecord config` shows its settings)"
 _SOURCES: Final = (
     "a worker tries again by itself; see that the sources can be read (`onrecord config` shows them)"
@@ -32,7 +38,14 @@ _NOBODY_WATCHES: Final = (
     "nobody looks whether memories have gone stale: a server, `onrecord work` or `onrecord mcp` looks by itself once it "
     "runs with ONRECORD_WATCH=yes, and `onrecord work --once` looks at once"
 )
-_CURES: Final = {EMBED: _EMBEDDER, RECONCILE: _EMBEDDER, WATCH: _SOURCES}
+_ADVISOR: Final = (
+    "a worker tries again by itself; see that the advisor can be reached and its budget is not used up"
+)
+_TURNS_GIVEN_UP: Final = (
+    "given up; `onrecord embed-missing` tries again, and `onrecord dismiss-failures` drops the turns"
+)
+_CURES: Final = {EMBED: _EMBEDDER, RECONCILE: _EMBEDDER, WATCH: _SOURCES, EXTRACT: _ADVISOR}
+_LAST_CURES: Final = {EXTRACT: _TURNS_GIVEN_UP}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,13 @@ class TenantStatus(Answer):
     failed: int
     models: tuple[ModelCoverage, ...]
     failures: tuple[FailedJobs, ...] = ()
+    #: How many turns wait until their facts are extracted, and of how many that was given up.
+    turns_waiting: int = 0
+    turns_failed: int = 0
+    #: Of how many memories a check has failed, could not be run, or has not run yet.
+    checks_failed: int = 0
+    checks_unverifiable: int = 0
+    checks_waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +141,8 @@ class StoreStatus(Answer):
     advice: tuple[TenantAdvice, ...] = ()
     #: Whether what memories are about is watched, and when; None if it is not.
     watching: Watching | None = None
+    #: What can be ingested from here, without passwords; None if anything can.
+    sources: tuple[str, ...] | None = None
 
 
 @operation("read", "memory.admin", "GET /status")
@@ -147,6 +169,7 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         advisor=call.advisor.state(),
         advice=tuple(_advice(call, dict.fromkeys(home.tenant for home in there))),
         watching=None if call.policy.watch is None else _watching(call, next_look),
+        sources=None if call.policy.sources is None else tuple(map(without_password, call.policy.sources)),
     )
 
 
@@ -191,10 +214,14 @@ def _watching(call: Call, next_look: datetime | None) -> Watching:
 
 def _tenant(archive: Archive, home: Home, current: EmbeddingModel | None, cure: str) -> TenantStatus:
     memories, (waiting, failed) = archive.count(home), archive.job_counts(home)
+    turns_waiting, turns_failed = archive.job_counts(home, EXTRACT)
     models = dict.fromkeys(each.model for each in archive.coverage(home) if each.memories)
     if current is not None:
         models.setdefault(current)
     expected, indexed = archive.present(home, list(models))
+    checks = archive.check_states(home)
+    if current is not None and is_to_be_measured(archive, home, current):
+        cure = _MEASURED_FIRST
     return TenantStatus(
         tenant=home.tenant,
         collection=home.collection.name,
@@ -212,6 +239,11 @@ def _tenant(archive: Archive, home: Home, current: EmbeddingModel | None, cure: 
             for model, count in indexed.items()
         ),
         failures=_failures(archive, home),
+        turns_waiting=turns_waiting,
+        turns_failed=turns_failed,
+        checks_failed=checks.get("failed", 0),
+        checks_unverifiable=checks.get("unverifiable", 0),
+        checks_waiting=checks.get("unchecked", 0),
     )
 
 
@@ -236,7 +268,9 @@ def _failures(archive: Archive, home: Home) -> tuple[FailedJobs, ...]:
             attempts=each.attempts,
             error=each.error,
             next_try=None if each.is_given_up else each.due,
-            cure=_GIVEN_UP if each.is_given_up else _CURES.get(each.name, _TRIED_AGAIN),
+            cure=_LAST_CURES.get(each.name, _GIVEN_UP)
+            if each.is_given_up
+            else _CURES.get(each.name, _TRIED_AGAIN),
         )
         for each in archive.troubled(home)
     )

@@ -12,9 +12,11 @@ from typing import Any, Final
 
 from onrecord.attached_buffer import AttachedBuffer
 from onrecord.catalog.ingest import READ_AS, source_key, taken_in
-from onrecord.catalog.judging import ACTIVE_AGAIN, STALE, Judged, Pasts, gathered, in_batches
+from onrecord.catalog.judging import ACTIVE_AGAIN, STALE, JudgedMemory, Pasts, gathered, in_batches
 from onrecord.catalog.records import canonical_of, entity_of
 from onrecord.catalog.stored import StoredCatalog
+from onrecord.checks.marking import BROKEN_QUERY, LOOKED_AT
+from onrecord.checks.sweeping import check_all
 from onrecord.errors import NotFound, OnRecordError
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.collections import ENTITIES, entity_facet
@@ -38,7 +40,7 @@ _WHOLES: Final = ("datasource", "model", "system")
 
 
 class SourcesFailed(OnRecordError):
-    """Some sources could not be read again; what they told before still counts."""
+    """Some sources could not be read again; what was read from them before still counts."""
 
 
 def watch(store: Store, embedders: Embedders, policy: StorePolicy, now: datetime) -> None:
@@ -47,7 +49,7 @@ def watch(store: Store, embedders: Embedders, policy: StorePolicy, now: datetime
     looked = store.watched()
     since = BEGINNING if looked is None else looked - _LONGEST_INGEST
     for tenant in _watched_tenants(store):
-        look(store, tenant, since, now)
+        look(store, tenant, since, policy, now)
     if looked is None or looked < now:
         store.note_watched(now)
     if failures:
@@ -74,8 +76,8 @@ def watcher(tenant: str) -> Caller:
     )
 
 
-def look(store: Store, tenant: str, since: datetime, now: datetime) -> None:
-    """Mark what has gone stale in a tenant by what changed since then, and what is true again."""
+def look(store: Store, tenant: str, since: datetime, policy: StorePolicy, now: datetime) -> None:
+    """Mark what has gone stale in a tenant by what changed since then, and what is true again; and run the checks of what is about it."""
     pasts = Pasts(store, tenant)
     for some in in_batches(list(_changed(store, tenant, since, now))):
         pasts.load(some)
@@ -85,8 +87,18 @@ def look(store: Store, tenant: str, since: datetime, now: datetime) -> None:
             with store.reading(watcher(tenant), now) as reading:
                 lookup = StoredCatalog(reading)
                 lookup.load(evidence.subjects)
-                told = [each for each in evidence.judged(lookup) if _becomes(each)]
-            _mark(store, tenant, told, now)
+                changed = [each for each in evidence.judged(lookup) if _becomes(each)]
+            _mark(store, tenant, changed, now)
+        # After that, since a check looks at the memory as it is by now.
+        check_all(store, tenant, _checked(store, tenant, found, now), policy.checks, now)
+
+
+def _checked(store: Store, tenant: str, found: Sequence[Memory], now: datetime) -> list[Memory]:
+    """Those of some memories that have checks, as they are now."""
+    wanted = [each.id for each in found if each.check_state is not None]
+    with store.reading(watcher(tenant), now) as reading:
+        there = [reading.memory(id) for id in wanted]
+    return [each for each in there if each is not None and each.status in LOOKED_AT]
 
 
 def _judgeable(memories: Sequence[Memory]) -> list[Memory]:
@@ -106,11 +118,14 @@ def _changed(store: Store, tenant: str, since: datetime, now: datetime) -> Itera
         since, after = page[-1].place.recorded_at, page[-1].place.row
 
 
-def _becomes(each: Judged) -> dict[str, Any] | None:
+def _becomes(each: JudgedMemory) -> dict[str, Any] | None:
     """What changes in a memory; nothing if it stays what it is, or if it is not the watcher's to change."""
     memory, reason = each.memory, each.reason
     if memory.status == "active":
         return None if reason is None else {"status": "stale", "status_reason": reason}
+    if reason is not None and (memory.status_reason or "").startswith(BROKEN_QUERY):
+        # What its check has found has a cause by now, perhaps with a new name.
+        return {"status_reason": reason}
     if not each.is_marked or reason == memory.status_reason:
         return None
     if reason is None:
@@ -118,14 +133,14 @@ def _becomes(each: Judged) -> dict[str, Any] | None:
     return {"status_reason": reason}
 
 
-def _mark(store: Store, tenant: str, told: Sequence[Judged], now: datetime) -> None:
-    for start in range(0, len(told), _WRITTEN_AT_ONCE):
+def _mark(store: Store, tenant: str, changed: Sequence[JudgedMemory], now: datetime) -> None:
+    for start in range(0, len(changed), _WRITTEN_AT_ONCE):
         with store.writing(watcher(tenant), now) as writing:
-            for each in told[start : start + _WRITTEN_AT_ONCE]:
+            for each in changed[start : start + _WRITTEN_AT_ONCE]:
                 _mark_one(writing, each, now)
 
 
-def _mark_one(writing: Writing, each: Judged, now: datetime) -> None:
+def _mark_one(writing: Writing, each: JudgedMemory, now: datetime) -> None:
     try:
         memory = writing.named(each.memory.id)
     except NotFound:
@@ -184,7 +199,7 @@ def _readings(call: Call) -> list[dict[str, Any]]:
         records = reading.reading_of(ENTITIES).filed_memories(entity_facet("is", "datasource"))
     found: list[dict[str, Any]] = []
     for record in records:
-        told = entity_of(record).get("document", {}).get("details", {}).get(READ_AS)
-        if told and told not in found:
-            found.append(dict(told))
+        read_as = entity_of(record).get("document", {}).get("details", {}).get(READ_AS)
+        if read_as and read_as not in found:
+            found.append(dict(read_as))
     return found

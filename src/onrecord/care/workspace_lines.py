@@ -43,30 +43,30 @@ def read_numbers(line: ExportLine, tenant: str) -> WorkspaceNumbers:
 
 def read_conversation(line: ExportLine, tenant: str) -> Conversation:
     _check_home(line, tenant)
-    told = _read(line, "conversation", Conversation)
-    _sound(line, "conversation", told, workspace_records.conversation_faults)
+    conversation = _read(line, "conversation", Conversation)
+    _sound(line, "conversation", conversation, workspace_records.conversation_faults)
     if "numbered" not in line.value["conversation"]:
         # Exports of earlier versions do not say: nearly every number was given by the tenant.
-        told = replace(told, numbered=ids.whole_number(told.id) is not None)
-    if told.title is None or not (clean := scrub(told.title)).found:
-        return told
-    return replace(told, title=clean.text[:TITLE_CHARACTERS].rstrip())
+        conversation = replace(conversation, numbered=ids.whole_number(conversation.id) is not None)
+    if conversation.title is None or not (clean := scrub(conversation.title)).found:
+        return conversation
+    return replace(conversation, title=clean.text[:TITLE_CHARACTERS].rstrip())
 
 
 def read_artifact(line: ExportLine, tenant: str) -> StoredArtifact:
     _check_home(line, tenant)
     artifact = _read(line, "artifact", Artifact)
-    told = StoredArtifact(artifact=artifact, content=_content(line))
-    digest = hashlib.sha256(told.content).hexdigest()
-    if (artifact.sha256, artifact.size) != (digest, len(told.content)):
+    stored = StoredArtifact(artifact=artifact, content=_content(line))
+    digest = hashlib.sha256(stored.content).hexdigest()
+    if (artifact.sha256, artifact.size) != (digest, len(stored.content)):
         raise line.fault(
             "has an artifact whose content does not match its sha256 and size; it was changed or damaged"
         )
-    clean, secrets = scrub_bytes(told.content)
+    clean, secrets = scrub_bytes(stored.content)
     if secrets:
         digest = hashlib.sha256(clean).hexdigest()
-        told = StoredArtifact(artifact=replace(artifact, sha256=digest, size=len(clean)), content=clean)
-    return _sound(line, "artifact", told, workspace_records.artifact_faults)
+        stored = StoredArtifact(artifact=replace(artifact, sha256=digest, size=len(clean)), content=clean)
+    return _sound(line, "artifact", stored, workspace_records.artifact_faults)
 
 
 def write_artifact(file: StoredArtifact) -> dict[str, Any]:
@@ -83,11 +83,11 @@ def _content(line: ExportLine) -> bytes:
 
 def read_scratchpad(line: ExportLine, tenant: str) -> StoredScratchpad:
     _check_home(line, tenant)
-    told = _sound(
+    scratchpad = _sound(
         line, "scratchpad", _read(line, "scratchpad", StoredScratchpad), workspace_records.scratchpad_faults
     )
-    clean = tuple(replace(each, text=scrub(each.text).text) for each in told.notes)
-    return _sound(line, "scratchpad", replace(told, notes=clean), workspace_records.scratchpad_faults)
+    clean = tuple(replace(each, text=scrub(each.text).text) for each in scratchpad.notes)
+    return _sound(line, "scratchpad", replace(scratchpad, notes=clean), workspace_records.scratchpad_faults)
 
 
 def read_settings(line: ExportLine, tenant: str) -> ShownAgent:
@@ -101,8 +101,8 @@ def read_settings(line: ExportLine, tenant: str) -> ShownAgent:
 
 def read_changeset(line: ExportLine, tenant: str) -> Changeset:
     _check_home(line, tenant)
-    told = cast(Changeset, line.checked("changeset", CHANGESET))
-    return replace(told, changes=tuple(map(_clean_change, told.changes)))
+    changeset = cast(Changeset, line.checked("changeset", CHANGESET))
+    return replace(changeset, changes=tuple(map(_clean_change, changeset.changes)))
 
 
 def _clean_change(change: FieldChange) -> FieldChange:
@@ -117,16 +117,16 @@ def _read(line: ExportLine, key: str, kind: type[Item]) -> Item:
     return cast(Item, line.checked(key, shape_of(cast(Any, kind))))
 
 
-def _sound(line: ExportLine, key: str, told: Item, faults_of: Callable[[Item], Iterable[Fault]]) -> Item:
-    if faults := list(faults_of(told)):
+def _sound(line: ExportLine, key: str, item: Item, faults_of: Callable[[Item], Iterable[Fault]]) -> Item:
+    if faults := list(faults_of(item)):
         raise line.faults(faults, under=key)
-    return told
+    return item
 
 
 def _check_home(line: ExportLine, tenant: str) -> None:
     """The global tenant has no workspace, since no caller is in it."""
     if tenant == GLOBAL_TENANT:
         raise line.fault(
-            f"stands under tenant {tenant}, which keeps memories alone; conversations, artifacts, scratchpads and "
+            f"is listed under tenant {tenant}, which holds only memories; conversations, artifacts, scratchpads and "
             "settings belong to the tenant of a caller"
         )

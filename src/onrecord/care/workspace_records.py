@@ -56,11 +56,11 @@ def scratchpad_faults(item: StoredScratchpad) -> Iterator[Fault]:
     yield from _agent_faults(item.agent)
     yield from kept_faults(_USERS, {"users": item.users})
     text = rules.Text()
-    told = [fault for each in item.notes for fault in kept_faults({"text": text}, {"text": each.text})]
-    yield from told
+    faults = [fault for each in item.notes for fault in kept_faults({"text": text}, {"text": each.text})]
+    yield from faults
     if not item.notes and not item.users:
         yield Fault("notes", "must not be empty")
-    size = 0 if told else sum(len(each.text.encode()) for each in item.notes)
+    size = 0 if faults else sum(len(each.text.encode()) for each in item.notes)
     if size > limits.SCRATCHPAD_BYTES:
         yield Fault("notes", f"must have at most {limits.SCRATCHPAD_BYTES} bytes together (have {size})")
 

@@ -1,8 +1,8 @@
 """WHAT did people promote, besides the source's values? Amendments, kept in the record of an entity.
 
 The record of a model or datasource holds what its source says, and next to it the amendments of it and its parts.
-They are merged when the record is rendered, so an ingest does not wipe them. An amendment dissolves when the source
-says the same; when the source says something new, the amendment stays and is shown for review.
+They are merged when the record is rendered, so an ingest does not wipe them. An amendment is dropped when the source
+has the same value; when the source has a new value, the amendment stays and is shown for review.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ AMENDMENTS: Final = "amendments"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amendment:
-    """A promoted value, None if it was taken away; and what the source said there when it was promoted."""
+    """A promoted value, None if it was removed; and the source's value at the time of the promotion."""
 
     entity: str
     field: EditField
@@ -62,7 +62,7 @@ AMENDMENT: Final = Object(
         "key": OrNone(rules.NAME),
         "value": OrNone(Json(any_kind=True)),
         "source": OrNone(Json(any_kind=True)),
-        "changeset": rules.ID,
+        "changeset": rules.STORED_ID,
         "approved_by": OrNone(rules.NAME),
         "at": rules.INSTANT,
     },
@@ -85,25 +85,25 @@ def in_order(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
     )
 
 
-def amended(told: Described, amendments: Iterable[Amendment]) -> Described:
+def amended(described: Described, amendments: Iterable[Amendment]) -> Described:
     """A model, with its parts, or a datasource, as people have amended it."""
     by_entity: dict[str, list[Amendment]] = {}
     for each in amendments:
         by_entity.setdefault(each.entity, []).append(each)
     if not by_entity:
-        return told
-    changes = _changes(told, by_entity.get(told.canonical, ()))
-    if isinstance(told, Model):
+        return described
+    changes = _changes(described, by_entity.get(described.canonical, ()))
+    if isinstance(described, Model):
         changes["parts"] = tuple(
-            replace(part, **_changes(part, by_entity.get(f"{told.canonical}.{part.name}", ())))
-            for part in told.parts
+            replace(part, **_changes(part, by_entity.get(f"{described.canonical}.{part.name}", ())))
+            for part in described.parts
         )
-    return replace(told, **changes)
+    return replace(described, **changes)
 
 
-def _changes(told: Model | Part | Datasource, amendments: Iterable[Amendment]) -> dict[str, Any]:
+def _changes(described: Model | Part | Datasource, amendments: Iterable[Amendment]) -> dict[str, Any]:
     changes: dict[str, Any] = {}
-    tags = dict.fromkeys(told.tags)
+    tags = dict.fromkeys(described.tags)
     for each in amendments:
         if each.field == "description":
             changes["description"] = each.value
@@ -114,12 +114,12 @@ def _changes(told: Model | Part | Datasource, amendments: Iterable[Amendment]) -
     return changes | {"tags": tuple(tags)}
 
 
-def source_value(told: Model | Datasource, cell: Cell) -> Any:
+def source_value(described: Model | Datasource, cell: Cell) -> Any:
     """The source's value at a place; None in fields that no source has. Raises KeyError if the part is missing."""
-    entity: Model | Part | Datasource | None = told
-    if cell.entity != told.canonical:
-        part = cell.entity.removeprefix(f"{told.canonical}.")
-        entity = told.part(part) if isinstance(told, Model) else None
+    entity: Model | Part | Datasource | None = described
+    if cell.entity != described.canonical:
+        part = cell.entity.removeprefix(f"{described.canonical}.")
+        entity = described.part(part) if isinstance(described, Model) else None
     if entity is None:
         raise KeyError(cell.entity)
     if cell.field == "description":
@@ -127,38 +127,45 @@ def source_value(told: Model | Datasource, cell: Cell) -> Any:
     return True if cell.field == "tags" and cell.key in entity.tags else None
 
 
-def undissolved(told: Model | Datasource, amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
-    """The amendments without those that the source says itself by now. Those of parts that are gone stay: a part may
+def not_in_source(described: Model | Datasource, amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
+    """The amendments without those whose value the source has itself by now. Those of parts that are gone stay: a part may
     come back.
     """
-    return tuple(each for each in amendments if not _is_said(told, each))
+    return tuple(each for each in amendments if not _source_agrees(described, each))
 
 
-def _is_said(told: Model | Datasource, amendment: Amendment) -> bool:
+def _source_agrees(described: Model | Datasource, amendment: Amendment) -> bool:
     try:
-        return same_value(source_value(told, amendment.cell), amendment.value)
+        return same_value(source_value(described, amendment.cell), amendment.value)
     except KeyError:
         return False
 
 
-def said_anew(told: Model | Datasource, amendments: Iterable[Amendment]) -> Iterator[tuple[Amendment, Any]]:
-    """The amendments whose source says something else than when they were promoted, and what it says now."""
+def said_anew(
+    described: Model | Datasource, amendments: Iterable[Amendment]
+) -> Iterator[tuple[Amendment, Any]]:
+    """The amendments whose source has another value than when they were promoted, and that value."""
     for each in amendments:
         try:
-            now = source_value(told, each.cell)
+            now = source_value(described, each.cell)
         except KeyError:
             continue
         if not same_value(now, each.source):
             yield each, now
 
 
-def shown_amendments(told: Model | Datasource, amendments: Sequence[Amendment]) -> list[dict[str, Any]]:
-    """The amendments as people see them: the value, who approved it, and what the source says if that is new."""
-    anew = {each.cell: now for each, now in said_anew(told, amendments)}
-    return [
-        shown_amendment(each) | ({"source_says": anew[each.cell]} if each.cell in anew else {})
-        for each in amendments
-    ]
+def shown_amendments(described: Model | Datasource, amendments: Sequence[Amendment]) -> list[dict[str, Any]]:
+    """The amendments as people see them: the value, who approved it, and what the source said then, or says if that is
+    new.
+    """
+    anew = {each.cell: now for each, now in said_anew(described, amendments)}
+    return [shown_amendment(each) | _source_of(each, anew) for each in amendments]
+
+
+def _source_of(each: Amendment, anew: Mapping[Cell, Any]) -> dict[str, Any]:
+    if each.cell in anew:
+        return {"source_says": anew[each.cell]}
+    return {} if each.source is None else {"source_said": each.source}
 
 
 def shown_amendment(each: Amendment) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""WHICH columns has a table while a migration is played on it? Each statement costs the same, however many there are."""
+"""WHICH columns does a table have while a migration is applied? Each statement costs the same, however many there are."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -13,11 +13,11 @@ class ChangingTable:
     def __init__(self, model: Model, columns: Iterable[Part] | None = None) -> None:
         """With other columns than the model has, if they are given."""
         self._model = model
-        told = [part for part in model.parts if part.kind == "column"] if columns is None else list(columns)
+        listed = [part for part in model.parts if part.kind == "column"] if columns is None else list(columns)
         #: By a number that a column keeps, so that it stays in its place under another name.
-        self._columns = dict(enumerate(told))
+        self._columns = dict(enumerate(listed))
         self._numbers = {folded(part.name): number for number, part in self._columns.items()}
-        self._next = len(told)
+        self._next = len(listed)
 
     @property
     def columns(self) -> list[Part]:

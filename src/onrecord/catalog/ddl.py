@@ -1,7 +1,7 @@
-"""WHAT would a SQL migration do to the models that the catalog knows? Its DDL, read and played on them.
+"""WHAT would a SQL migration do to the models that the catalog knows? Its DDL is parsed and applied to a copy of them.
 
 Only changes of tables, views and their columns count. A change of one of them that is not understood is reported, so
-that nobody takes it for no change.
+that it is not mistaken for no change.
 """
 
 import re
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
 _DIALECTS: Final = ("postgres", "", "mysql", "snowflake", "bigquery", "tsql", "duckdb", "sqlite")
-#: A migration is read by whoever changes the tables, and may be long.
+#: A migration comes from the person who changes the tables, and may be long.
 _MOST_STEPS: Final = 300_000
 _MOST_TABLES: Final = 1_000
 _TABLES: Final = ("TABLE", "VIEW", "MATERIALIZED VIEW", "FOREIGN TABLE")
@@ -75,7 +75,7 @@ Tables = Mapping[str, Sequence[str]]
 def migrated(
     statements: Sequence["Expr"], lookup: Lookup, tables: Tables, datasource: str | None = None
 ) -> Migrated:
-    """Play the statements of a migration on the models of a catalog."""
+    """Apply the statements of a migration to a copy of the catalog's models."""
     playing = _Playing(lookup, tables, datasource)
     for statement in statements:
         playing.play(statement)
@@ -83,7 +83,7 @@ def migrated(
 
 
 def without_way_back(sql: str) -> str:
-    """A migration without the parts that would undo it: played as well, they would hide what it does."""
+    """A migration without the parts that undo it, which would cancel its changes."""
     kept, is_kept, start = list[str](), True, 0
     for marker in _WAY.finditer(sql):
         kept += [sql[start : marker.start()]] if is_kept else []
@@ -119,14 +119,14 @@ def read_migration(sql: str) -> list["Expr"]:
 
 
 def _is_command(statement: "Expr") -> bool:
-    """Whether the parser did not understand it."""
+    """Whether the parser left it as an unparsed command."""
     if statement.key == "alter":
         return any(each.key == "command" for each in statement.args.get("actions") or ())
     return statement.key not in _ELSEWHERE | {"create", "drop"}
 
 
 class _Playing:
-    """Tables as the statements so far have left them."""
+    """The tables after the statements so far."""
 
     def __init__(self, lookup: Lookup, tables: Tables, datasource: str | None) -> None:
         self._lookup, self._tables, self._datasource = lookup, tables, datasource
@@ -140,8 +140,8 @@ class _Playing:
 
     @property
     def models(self) -> dict[str, Model | None]:
-        told = {name: table for name, table in self._now.items() if not name.startswith(".")}
-        return {name: None if table is None else table.as_model() for name, table in told.items()}
+        tables = {name: table for name, table in self._now.items() if not name.startswith(".")}
+        return {name: None if table is None else table.as_model() for name, table in tables.items()}
 
     def play(self, statement: "Expr") -> None:
         kind = str(statement.args.get("kind") or "").upper()
@@ -169,7 +169,7 @@ class _Playing:
         return [name for name in known if self._now[name] is not None]
 
     def _known(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """The models over a table that the catalog knows, whatever became of them."""
+        """The models over a table that the catalog knows, even if the migration has removed them."""
         if names not in self._meanings:
             found = self._found(names) if names and folded(names[-1]) in self._tables else ()
             self._meanings[names] = tuple(model.canonical for model in found)
@@ -276,11 +276,11 @@ def _identifier() -> type["Expr"]:
 
 def _is_harmless(text: str) -> bool:
     """Whether a statement that the parser did not understand is known to change no column, in any of its parts."""
-    told = text.upper()
-    if _MAKES_TABLE.match(told):
+    upper = text.upper()
+    if _MAKES_TABLE.match(upper):
         return False
-    return told.startswith(_HARMLESS_WORDS) or all(
-        any(clause in f" {part}" for clause in _HARMLESS_CLAUSES) for part in told.split(",")
+    return upper.startswith(_HARMLESS_WORDS) or all(
+        any(clause in f" {part}" for clause in _HARMLESS_CLAUSES) for part in upper.split(",")
     )
 
 
@@ -310,7 +310,7 @@ def _renamed(table: ChangingTable, action: "Expr") -> None:
 def _retyped(table: ChangingTable, action: "Expr") -> None:
     dtype = action.args.get("dtype")
     if dtype is not None:
-        table.change(action.this.name, lambda part: replace(part, type=_told_as(part, dtype.sql())))
+        table.change(action.this.name, lambda part: replace(part, type=_type_written(part, dtype.sql())))
 
 
 def _modified(table: ChangingTable, action: "Expr") -> None:
@@ -318,27 +318,27 @@ def _modified(table: ChangingTable, action: "Expr") -> None:
     fresh, old = _column(action.this), action.args.get("rename_from")
     table.change(
         fresh.name if old is None else old.name,
-        lambda part: replace(part, name=fresh.name, type=_told_as(part, fresh.type)),
+        lambda part: replace(part, name=fresh.name, type=_type_written(part, fresh.type)),
     )
 
 
 def _like_before(before: Part | None, fresh: Part) -> Part:
-    return fresh if before is None else replace(before, type=_told_as(before, fresh.type))
+    return fresh if before is None else replace(before, type=_type_written(before, fresh.type))
 
 
-def _told_as(part: Part, told: str | None) -> str | None:
+def _type_written(part: Part, written: str | None) -> str | None:
     """The type as the migration writes it; as it was, if that is another spelling of the same."""
-    return part.type if told is None or (part.type and _is_spelled(part.type, told)) else told
+    return part.type if written is None or (part.type and _is_spelled(part.type, written)) else written
 
 
-def _is_spelled(known: str, told: str) -> bool:
+def _is_spelled(known: str, written: str) -> bool:
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        return bool(exp.DataType.build(known) == exp.DataType.build(told))
+        return bool(exp.DataType.build(known) == exp.DataType.build(written))
     except (SqlglotError, ValueError):
-        return known.upper() == told.upper()
+        return known.upper() == written.upper()
 
 
 _ACTIONS: Final[dict[str, Callable[[ChangingTable, Any], None]]] = {

@@ -171,7 +171,7 @@ def _inline(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql])
         raise Unresolved(given.data_source, f"{shown(given.data_source)} is not a known datasource.")
     grounds, warnings = _grounds(given, lookup, parsed)
     if not grounds:
-        warnings += (f"the inline model {shown(given.name)} stands on no model that the catalog knows.",)
+        warnings += (f"the inline model {shown(given.name)} uses no model that the catalog knows.",)
     datasource = given.data_source or (grounds[0].partition(".")[0] if grounds else "")
     return _QuerySource(
         model=Model(datasource=datasource, name=given.name, parts=given.parts, joins=given.joins),
@@ -245,7 +245,7 @@ class _NameReading:
         return self._elsewhere(mention.name)
 
     def _elsewhere(self, name: str) -> Resolved:
-        """A name that cannot be reached from the source model."""
+        """The error for a name that cannot be reached from the source model."""
         found = resolve(name, self.lookup, source_model=self.source.model)
         if found.canonical in self.lookup.datasources():
             raise Unresolved(name, f"{shown(name)} is a datasource where a column or a measure is needed.")

@@ -10,8 +10,8 @@ from typing import Final, Literal, NamedTuple
 
 from onrecord.catalog.amendments import Amendment, amendments_of, said_anew
 from onrecord.catalog.ddl import differing, migrated, read_migration, without_way_back
-from onrecord.catalog.ingest import refuse_elsewhere
-from onrecord.catalog.judging import Judged, Pasts, gathered
+from onrecord.catalog.ingest import allowed_source
+from onrecord.catalog.judging import JudgedMemory, Pasts, gathered
 from onrecord.catalog.planned import PlannedCatalog
 from onrecord.catalog.records import canonical_of, model_in, model_of
 from onrecord.catalog.source_comparison import compared
@@ -29,7 +29,7 @@ from onrecord.operation import Call, operation
 from onrecord.store.ports.records import Reading
 
 ImpactFormat = Literal["plain", "markdown"]
-_MOST_TOLD: Final = 1_000
+_MOST_LISTED: Final = 1_000
 _MIGRATION: Final = ".sql"
 _MARKS: Final = re.compile(r"[\\`*_\[\]|~#!]")
 
@@ -117,19 +117,19 @@ class _Change(NamedTuple):
 
 @operation("read", "memory.read", "POST /impact")
 def impact(call: Call, ask: Impact) -> Impacted:
-    """Judge the memories about what would differ, by the catalog as it would be."""
+    """Judge the memories about things that would differ, by the planned catalog."""
     change = _of_migration(call, ask) if _is_migration(ask) else _of_source(call, ask)
-    told = list(_judged(call, change))
+    stale = list(_judged(call, change))
     with call.reading() as reading:
         amendments = tuple(_stale_amendments(reading, change))
-    would = [_would(each) for each in told if each.memory.query is None]
-    queries = [_would(each) for each in told if each.memory.query is not None]
-    total = len(told) + len(amendments)
+    would = [_would(each) for each in stale if each.memory.query is None]
+    queries = [_would(each) for each in stale if each.memory.query is not None]
+    total = len(stale) + len(amendments)
     answer = Impacted(
         location=change.location,
-        memories=tuple(would[:_MOST_TOLD]),
-        example_queries=tuple(queries[:_MOST_TOLD]),
-        amendments=amendments[:_MOST_TOLD],
+        memories=tuple(would[:_MOST_LISTED]),
+        example_queries=tuple(queries[:_MOST_LISTED]),
+        amendments=amendments[:_MOST_LISTED],
         total=total,
         unread=change.unread,
         notes=change.notes,
@@ -144,12 +144,12 @@ def _markdown(answer: Impacted) -> Iterator[str]:
     """The answer as a comment for a pull request. What others wrote is escaped: it must not mention or link."""
     yield "## Memories that this change would make stale" if answer.total else "## No memory would go stale"
     lists = (("Memories", answer.memories), ("Example queries", answer.example_queries))
-    for heading, told in lists:
-        if told:
-            yield from ("", f"### {heading} ({len(told)})", "", "| memory | owner | why |", "|---|---|---|")
+    for heading, stale in lists:
+        if stale:
+            yield from ("", f"### {heading} ({len(stale)})", "", "| memory | owner | why |", "|---|---|---|")
             yield from (
                 f"| {escaped(f'{each.memory}: {each.title}')} | {escaped(each.owner)} | {escaped(each.reason)} |"
-                for each in told
+                for each in stale
             )
     if answer.amendments:
         yield from (
@@ -162,7 +162,7 @@ def _markdown(answer: Impacted) -> Iterator[str]:
         for one in answer.amendments:
             value = " ".join(filter(None, (one.entity, one.field, one.key)))
             yield f"| {escaped(value)} | {escaped(one.owner or '')} | {escaped(one.reason)} |"
-    for heading, lines in (("Not understood, so not told", answer.unread), ("Notes", answer.notes)):
+    for heading, lines in (("Not understood, so not judged", answer.unread), ("Notes", answer.notes)):
         if lines:
             yield from ("", f"### {heading}", "", *(f"- {escaped(line)}" for line in lines))
 
@@ -170,7 +170,7 @@ def _markdown(answer: Impacted) -> Iterator[str]:
 def escaped(text: str) -> str:
     """A text that Markdown shows as it is, on one line."""
     plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    # Where it is shown, a name after @ would be told of it; nothing that is seen stands between.
+    # A name after @ would be notified by the site that shows this text, so an invisible character separates the two.
     return _MARKS.sub(r"\\\g<0>", plain).replace("@", "@\u2060")
 
 
@@ -198,10 +198,10 @@ def _of_migration(call: Call, ask: Impact) -> _Change:
 def _allowed(call: Call, ask: Impact) -> str:
     """The path, if the caller may have it read: what `ingest` allows, and to whom, where a server reads it for them."""
     assert ask.path is not None
-    refuse_elsewhere(call, ask.path)
+    path = allowed_source(call, ask.path)
     if call.policy.sources is not None:
         call.caller.require("memory.admin")
-    return ask.path
+    return path
 
 
 def _read(path: Path) -> str:
@@ -229,7 +229,7 @@ def _of_source(call: Call, ask: Impact) -> _Change:
     return _Change(source.location, models, frozenset(beside.vanished), notes=notes)
 
 
-def _judged(call: Call, change: _Change) -> Iterator[Judged]:
+def _judged(call: Call, change: _Change) -> Iterator[JudgedMemory]:
     """The active memories that the caller sees and that would go stale."""
     tenant, pasts = call.caller.tenant, Pasts(call.store, call.caller.tenant)
     changed = [*change.models, *change.gone_datasources]
@@ -244,11 +244,11 @@ def _judged(call: Call, change: _Change) -> Iterator[Judged]:
             planned = PlannedCatalog(
                 stored=stored, models=change.models, gone_datasources=change.gone_datasources
             )
-            told = [each for each in evidence.judged(planned, dated=False) if each.reason is not None]
-        yield from told
+            stale = [each for each in evidence.judged(planned, dated=False) if each.reason is not None]
+        yield from stale
 
 
-def _would(each: Judged) -> WouldGoStale:
+def _would(each: JudgedMemory) -> WouldGoStale:
     memory = each.memory
     return WouldGoStale(
         memory=memory.id,
@@ -268,7 +268,7 @@ def _stale_amendments(reading: Reading, change: _Change) -> Iterator[StaleAmendm
 
 
 def _amendments_of(record: Memory, planned: Model | None) -> Iterator[StaleAmendment]:
-    """What becomes of the amendments of a model that would be another one, or gone."""
+    """What would happen to the amendments of a model that is changed or removed."""
     promoted: Sequence[Amendment] = amendments_of(record)
     if planned is None:
         yield from (_amendment(each, f"{canonical_of(record)} would be gone") for each in promoted)
@@ -280,7 +280,7 @@ def _amendments_of(record: Memory, planned: Model | None) -> Iterator[StaleAmend
         if part and planned.part(part) is None:
             yield _amendment(each, f"{each.entity} would be gone")
         elif each.cell in anew:
-            yield _amendment(each, "its source would say something else than when it was promoted")
+            yield _amendment(each, "its source would have another value than when it was promoted")
 
 
 def _amendment(each: Amendment, reason: str) -> StaleAmendment:

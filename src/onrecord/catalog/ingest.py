@@ -16,6 +16,7 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from onrecord.catalog.amendments import Amendment, amendments_of, said_anew
 from onrecord.catalog.record_writing import first_history, overtaken, replace_record, retire
@@ -152,9 +153,8 @@ class _Plan:
 def ingest(call: Call, ask: Ingest) -> Ingested:
     from onrecord.catalog.sources import open_source
 
-    refuse_elsewhere(call, ask.path)
     source = open_source(
-        ask.path,
+        allowed_source(call, ask.path),
         datasource=ask.datasource,
         schema=ask.schema,
         sample_values=ask.sample_values,
@@ -168,15 +168,29 @@ def ingest(call: Call, ask: Ingest) -> Ingested:
     return ingested
 
 
-def refuse_elsewhere(call: Call, path: str) -> None:
-    """Forbidden for a path or address that this server was not set up with: it reads them with its own rights, not with
-    those of the caller.
+def allowed_source(call: Call, path: str) -> str:
+    """The path or address to read; Forbidden for one that this server was not set up with: it reads them with its own
+    rights, not with those of the caller. An address may be given without its password, as `status` shows it.
     """
-    if call.policy.sources is not None and path not in call.policy.sources:
+    sources = call.policy.sources
+    if sources is None:
+        return path
+    known = {without_password(each): each for each in reversed(sources)} | {each: each for each in sources}
+    if path not in known:
         raise Forbidden(
             "Only the sources that this server was set up with (ONRECORD_SOURCES) can be read from here. Others are read at "
             "the machine, by `onrecord ingest` or `onrecord impact`; to `impact`, the SQL of a migration can be sent as `sql`."
         )
+    return known[path]
+
+
+def without_password(source: str) -> str:
+    """A path as it is; of an address only where it leads and for whom, since its options may hold a password too."""
+    if "://" not in source:
+        return source
+    parts = urlsplit(source)
+    user, at, host = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
 
 
 def how_read(call: Call, source: "Source", options: Mapping[str, Any]) -> dict[str, Any]:
@@ -269,15 +283,15 @@ def _topmost(names: Iterable[str]) -> Iterator[str]:
 
 
 def _promoted(reading: Reading) -> dict[str, tuple[Amendment, ...]]:
-    """What people have promoted of each entity, also of those that are gone: they may come back. What was taken or rolled
-    back does not come back with them.
+    """The promoted values of each entity, also of those that are gone, since they may come back. Values that were rolled
+    back do not come back with them.
     """
     catalog = reading.reading_of(ENTITIES)
     found = catalog.filed_memories(AMENDED, gone=True) if catalog.size else ()
     every = {canonical_of(record): amendments_of(record) for record in found}
     changesets = {each.changeset for amendments in every.values() for each in amendments}
-    told = filter(None, map(reading.changesets.one, changesets))
-    ended = {each.id for each in told if each.state in ("failed", "rolled_back")}
+    promoting = filter(None, map(reading.changesets.one, changesets))
+    ended = {each.id for each in promoting if each.state in ("failed", "rolled_back")}
     return {
         name: tuple(each for each in amendments if each.changeset not in ended)
         for name, amendments in every.items()
@@ -295,10 +309,12 @@ def _notes(source: "Source", plan: _Plan) -> Iterator[str]:
     """The notes of the source, and where it now says something else than what was promoted."""
     yield from source.notes()
     for record in (record for _, record in plan.changed if record.amendments):
-        told = datasource_in(record.document) if record.kind == "datasource" else model_in(record.document)
-        for each, _ in said_anew(told, record.amendments):
+        described = (
+            datasource_in(record.document) if record.kind == "datasource" else model_in(record.document)
+        )
+        for each, _ in said_anew(described, record.amendments):
             what = " ".join(filter(None, (each.entity, each.field, each.key)))
-            yield f"{what} was promoted, and its source now says something else: see it with `plan`."
+            yield f"{what} was promoted, and its source has another value now: see it with `plan`."
 
 
 def _read_as(datasource: Datasource, read_as: Mapping[str, Any]) -> Datasource:
@@ -353,9 +369,9 @@ def priority_record(datasources: Sequence[str]) -> Record:
 
 def _compare(plan: _Plan, records: Iterable[Record], here: Mapping[str, Memory]) -> None:
     """Sort records into new, changed and gone."""
-    told = {record.canonical: record for record in records}
-    plan.gone += [record for name, record in here.items() if name not in told and record.is_live]
-    for name, record in told.items():
+    listed = {record.canonical: record for record in records}
+    plan.gone += [record for name, record in here.items() if name not in listed and record.is_live]
+    for name, record in listed.items():
         known = here.get(name)
         if known is None:
             plan.new.append(record)
@@ -402,7 +418,7 @@ def _write(store: Store, caller: Caller, plan: _Plan, now: datetime, progress: P
             for known, record in some:
                 replace_record(writing.writing_of(ENTITIES), known, fields_of(record), change)
         progress("keeping entities", done := done + len(some), plan.size)
-    store.settle()
+    store.update_statistics()
 
 
 def _parts_first(record: Record) -> bool:

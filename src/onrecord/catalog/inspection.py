@@ -1,4 +1,4 @@
-"""WHAT does a person see of a model? Its parts, where its joins lead, and what was learned about them.
+"""WHAT does an inspection of a model show? Its parts, where its joins lead, and what was learned about them.
 
 The JSON form is made first and the Markdown from it, so that both show the same. Texts from the catalog or a memory
 are data: in the Markdown each stays on its line and inside its cell, after words of ours, so that it can forge
@@ -75,8 +75,8 @@ class _ChosenSections:
         if self.descriptions_max_chars is not None and self.descriptions_max_chars < 0:
             faults.append(Fault("descriptions_max_chars", _at_least_zero(self.descriptions_max_chars)))
         if not 0 <= self.reachable_fields_depth <= DEEPEST_REACH:
-            said = f"must be 0 to {DEEPEST_REACH}, and is {self.reachable_fields_depth}"
-            faults.append(Fault("reachable_fields_depth", said))
+            problem = f"must be 0 to {DEEPEST_REACH}, and is {self.reachable_fields_depth}"
+            faults.append(Fault("reachable_fields_depth", problem))
         if self.num_rows < 0:
             faults.append(Fault("num_rows", _at_least_zero(self.num_rows)))
         if faults:
@@ -156,7 +156,7 @@ def within_tokens(inspected: Mapping[str, Any], most: int) -> dict[str, Any]:
             shown[name] = shorter
             notes.append(f"{name} is cut; see it whole with a greater max_tokens than {most}.")
     lists = {name: kept for name, kept in shown.items() if isinstance(kept, list | dict) and name != "notes"}
-    rest = {name: told for name, told in shown.items() if name not in lists}
+    rest = {name: value for name, value in shown.items() if name not in lists}
     left = most - _cost({**rest, **{name: [] for name in lists}}) - _NOTE_TOKENS * len(lists)
     costs = {name: [_cost(each) + len(_TITLES) for each in _items(kept)] for name, kept in lists.items()}
     for place, name in enumerate(sorted(costs, key=lambda name: sum(costs[name]))):
@@ -181,8 +181,8 @@ def _items(listed_or_named: Any) -> list[Any]:
     return list(listed_or_named.items() if isinstance(listed_or_named, dict) else listed_or_named)
 
 
-def _cost(told: Any) -> int:
-    return count_tokens(json.dumps(told, ensure_ascii=False))
+def _cost(value: Any) -> int:
+    return count_tokens(json.dumps(value, ensure_ascii=False))
 
 
 def as_markdown(inspected: Mapping[str, Any]) -> str:
@@ -387,19 +387,19 @@ def _learning(learning: Mapping[str, Any]) -> str:
     return f"- **M{in_words(learning['id'])}** ({entities}; {WORDS[learning['tier']]}): {text}"
 
 
-def _promoted(told: Mapping[str, Any]) -> str:
-    key = f" {_code(told['key'])}" if "key" in told else ""
-    what = f"{_code(told['entity'])} {told['field']}{key}"
-    by = f"approved by {in_words(told['approved_by'])}, " if "approved_by" in told else ""
-    value = told["value"]
+def _promoted(promoted: Mapping[str, Any]) -> str:
+    key = f" {_code(promoted['key'])}" if "key" in promoted else ""
+    what = f"{_code(promoted['entity'])} {promoted['field']}{key}"
+    by = f"approved by {in_words(promoted['approved_by'])}, " if "approved_by" in promoted else ""
+    value = promoted["value"]
     # A tag or a term is there, and has no value but its name.
     value = "taken away" if value is None else "added" if value is True else in_words(value)
     anew = (
-        f"; the source now says: {in_words(told['source_says']) or 'nothing'}"
-        if "source_says" in told
+        f"; the source now says: {in_words(promoted['source_says']) or 'nothing'}"
+        if "source_says" in promoted
         else ""
     )
-    return f"- {what} ({by}changeset {in_words(told['changeset'])}): {value}{anew}"
+    return f"- {what} ({by}changeset {in_words(promoted['changeset'])}): {value}{anew}"
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""WHICH memories have gone stale? Those about something that has changed since they were last said to be true.
+"""WHICH memories have gone stale? Those about something that has changed since someone last stated that they are true.
 
 Histories show what was known then: those of entities their state, and those of memories when each was last written,
 revised, approved or verified. They are read in batches, so the cost depends on what is judged, not on the store's
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 from onrecord.catalog.held_catalog import HeldCatalog
 from onrecord.catalog.lookup import Lookup
 from onrecord.catalog.records import canonical_of, entity_of, model_of, record_id
-from onrecord.catalog.staleness import Finding, Subject, reason_of, staleness
+from onrecord.catalog.staleness import Finding, SubjectState, reason_of, staleness
 from onrecord.model.catalog import SYSTEM_PREFIX, Model, Part
 from onrecord.model.collections import ENTITIES, Home, entity_facet
 from onrecord.model.memory import Memory, Version
@@ -27,16 +27,27 @@ from onrecord.store.ports.store import Store
 STALE: Final = "stale"
 ACTIVE_AGAIN: Final = "active again"
 RENAME: Final = "rename"
-#: Changes that nobody makes by looking at what a memory says.
-_MECHANICAL: Final = frozenset({STALE, ACTIVE_AGAIN, RENAME, "strip", "forget", "apply", "roll_back"})
+#: Changes that say nothing about whether a memory is still true.
+_MECHANICAL: Final = frozenset(
+    {STALE, ACTIVE_AGAIN, RENAME, "strip", "forget", "apply", "roll_back", "check"}
+)
 #: A change of one of these restates the memory.
-_SAID: Final = ("title", "hint", "content", "dimension", "entities", "query", "approved_at", "status")
+_STATED_FIELDS: Final = (
+    "title",
+    "hint",
+    "content",
+    "dimension",
+    "entities",
+    "query",
+    "approved_at",
+    "status",
+)
 #: How many memories are judged at a time.
 BATCH: Final = 500
 Item = TypeVar("Item")
 
 
-class Judged(NamedTuple):
+class JudgedMemory(NamedTuple):
     """A memory, what changed under it, and whether it is the watcher who holds it to be stale."""
 
     memory: Memory
@@ -71,10 +82,10 @@ class Past:
     def is_new(self) -> bool:
         return len(self._versions) == 1
 
-    def then(self, moment: datetime) -> Subject:
+    def then(self, moment: datetime) -> SubjectState:
         """As it was known at a time; or, if nothing was known of it then, as it was first known after that."""
         here = [each for each in self._versions if each.until is None or each.until > moment]
-        return next((found for each in here if (found := self._subject(each)).is_there), Subject(False))
+        return next((found for each in here if (found := self._subject(each)).is_there), SubjectState(False))
 
     def part_since(self, moment: datetime, name: str) -> Part | None:
         """A part as it was first known at a time or after it."""
@@ -93,13 +104,13 @@ class Past:
             began = version.at
         return began
 
-    def _subject(self, version: Version) -> Subject:
+    def _subject(self, version: Version) -> SubjectState:
         record = version.memory
         if not record.is_live or entity_of(record)["kind"] != "model":
-            return Subject(record.is_live)
+            return SubjectState(record.is_live)
         if version.number not in self._models:
             self._models[version.number] = model_of(record)
-        return Subject(True, self._models[version.number])
+        return SubjectState(True, self._models[version.number])
 
 
 class Pasts:
@@ -138,7 +149,7 @@ class Pasts:
         for name in memory.entities:
             record, part = _record_of(name)
             past = self._known.get(record)
-            known = past.then(moment) if past else Subject(False)
+            known = past.then(moment) if past else SubjectState(False)
             if past is None or not known.is_there:
                 continue
             if known.model is not None:
@@ -164,7 +175,7 @@ def in_batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     return (items[start : start + BATCH] for start in range(0, len(items), BATCH))
 
 
-class Evidence(NamedTuple):
+class MemoryEvidence(NamedTuple):
     """Some memories with their histories, and the pasts of what they are about."""
 
     memories: Sequence[Memory]
@@ -177,27 +188,27 @@ class Evidence(NamedTuple):
         named = (_record_of(name)[0] for memory in self.memories for name in memory.entities)
         return list(dict.fromkeys(named))
 
-    def judged(self, now: Lookup, *, dated: bool = True) -> Iterator[Judged]:
+    def judged(self, now: Lookup, *, dated: bool = True) -> Iterator[JudgedMemory]:
         """Judge them by a catalog: the present one, or one that is not there yet, whose changes have no dates."""
         for memory in self.memories:
             if memory.id in self.histories:
                 findings = staleness(memory, self.then(memory, now), now)
                 reason = reason_of(findings, self.pasts.since if dated else _undated) if findings else None
-                yield Judged(memory, findings, reason, _is_marked(self.histories[memory.id]))
+                yield JudgedMemory(memory, findings, reason, _is_marked(self.histories[memory.id]))
 
     def then(self, memory: Memory, now: Lookup) -> HeldCatalog:
-        """The catalog as it was known when a memory was last said; datasources rank as they do now."""
-        return self.pasts.then(memory, _said_at(self.histories[memory.id]), now.priority())
+        """The catalog as it was known when a memory was last stated; datasources rank as they do now."""
+        return self.pasts.then(memory, _last_stated(self.histories[memory.id]), now.priority())
 
 
-def gathered(store: Store, tenant: str, memories: Sequence[Memory], pasts: Pasts) -> Iterator[Evidence]:
+def gathered(store: Store, tenant: str, memories: Sequence[Memory], pasts: Pasts) -> Iterator[MemoryEvidence]:
     """What is needed to judge memories of a tenant, some at a time, read while no other connection is held."""
     for some in in_batches(memories):
         pasts.load(_record_of(name)[0] for memory in some for name in memory.entities)
         with store.archive() as archive:
             found = archive.histories(Home(tenant), [memory.id for memory in some])
             histories = {history.id: history for history in found}
-        yield Evidence(some, histories, pasts)
+        yield MemoryEvidence(some, histories, pasts)
 
 
 def _undated(finding: Finding) -> None:
@@ -218,30 +229,34 @@ def _with_part(model: Model, part: Part | None) -> Model:
     return replace(model, parts=(*model.parts, part))
 
 
-def _said_at(history: MemoryHistory) -> datetime:
-    """When what the memory says was last written, revised, approved or verified."""
+def _last_stated(history: MemoryHistory) -> datetime:
+    """When the memory's content was last written, revised, approved or verified."""
     first = history.versions[0]
-    said = [first.at, *_verified(first)]
+    stated = [first.at, *_verified(first)]
     for before, after in pairwise(history.versions):
-        is_said = any(getattr(before.memory, name) != getattr(after.memory, name) for name in _SAID)
-        if is_said and after.change not in _MECHANICAL:
-            said.append(after.at)
+        is_stated = any(
+            getattr(before.memory, name) != getattr(after.memory, name) for name in _STATED_FIELDS
+        )
+        if is_stated and after.change not in _MECHANICAL:
+            stated.append(after.at)
         if before.memory.verified_at != after.memory.verified_at:
-            said += _verified(after)
-    return max(said)
+            stated += _verified(after)
+    return max(stated)
 
 
 def _verified(version: Version) -> Iterator[datetime]:
-    """When someone says to have checked it, which was not later than they said so."""
+    """When someone checked it, by their own statement; never later than that statement."""
     if version.memory.verified_at is not None:
         yield min(version.memory.verified_at, version.at)
 
 
 def _is_marked(history: MemoryHistory) -> bool:
-    """Whether it was the watcher who last made the memory stale."""
+    """Whether it is the watcher who made the memory stale, or said why it is after a check had found it broken."""
     if history.versions[-1].memory.status != "stale":
         return False
     for before, after in reversed(list(pairwise(history.versions))):
+        if after.change == STALE:
+            return True
         if before.memory.status != "stale":
-            return after.change == STALE
+            return False
     return False

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from onrecord.catalog.lookup import Lookup
 from onrecord.catalog.resolution import Unresolved, resolve, resolve_leniently, resolve_model
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.model.catalog import URN_PREFIX, FieldUrn, Model, canonicals_of, field_of
+from onrecord.model.catalog import MEMORY_PREFIX, URN_PREFIX, FieldUrn, Model, canonicals_of, field_of
 from onrecord.store.ports.records import Reading
 
 
@@ -20,6 +20,16 @@ def known_names(references: Sequence[str], reading: Reading) -> tuple[str, ...]:
     for canonical in resolve_leniently(references, lookup).canonicals:
         names.update(dict.fromkeys(_names_of(canonical, lookup)))
     return tuple(names)
+
+
+def meant(references: Sequence[str], reading: Reading) -> tuple[str, ...]:
+    """A caller's references, with the full ids of the memories that they mean."""
+    named = [each.removeprefix(MEMORY_PREFIX) for each in references if each.startswith(MEMORY_PREFIX)]
+    if not named:
+        return tuple(references)
+    ids = iter(reading.meant(named))
+    full = (MEMORY_PREFIX + next(ids) if each.startswith(MEMORY_PREFIX) else each for each in references)
+    return tuple(dict.fromkeys(full))
 
 
 def _names_of(canonical: str, lookup: StoredCatalog) -> Iterator[str]:

@@ -22,11 +22,33 @@ def models_of(references: Sequence[str]) -> list[str]:
 
 def next_to(canonical: str, catalog: StoredCatalog) -> dict[str, str]:
     """The models that this one is made from, and those made from it; each with the direction of the data."""
-    model = catalog.model(*canonical.split(".", 1))
+    flows = reversed(_flows_of(canonical, catalog))
+    return {above if above != canonical else below: f"{above} → {below}" for above, below in flows}
+
+
+def _flows_of(canonical: str, catalog: StoredCatalog) -> list[tuple[str, str]]:
+    """From which model to which the data flows: into this one, then out of it."""
+    model = catalog.model(*canonical.split(".", 1)) if "." in canonical else None
     if model is None:
-        return {}
-    above = {each: f"{each} → {canonical}" for each in model.upstream}
-    return {each: f"{canonical} → {each}" for each in catalog.downstream(canonical)} | above
+        return []
+    below = [(canonical, each) for each in catalog.downstream(canonical)]
+    return [*((each, canonical) for each in model.upstream), *below]
+
+
+def lineage_of(canonical: str, steps: int, catalog: StoredCatalog) -> tuple[tuple[str, str], ...]:
+    """From which model to which the data flows, within some steps up or down from one; of very many, the nearest."""
+    found = dict[tuple[str, str], None]()
+    seen, reached = {canonical}, [canonical]
+    for _ in range(steps):
+        beside = list[str]()
+        for flow in (flow for model in reached for flow in _flows_of(model, catalog)):
+            new = [each for each in flow if each not in seen]
+            if len(seen) + len(new) <= _MOST:
+                found[flow] = None
+                seen.update(new)
+                beside.extend(new)
+        reached = beside
+    return tuple(found)
 
 
 def neighbours_of(references: Sequence[str], steps: int, reading: Reading) -> dict[str, str]:

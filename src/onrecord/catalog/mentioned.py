@@ -1,4 +1,4 @@
-"""WHICH things are mentioned? What the names in an answer mean, by one look into the catalog, however many there are."""
+"""WHICH things are mentioned? What the names in an answer mean, by one query to the catalog, however many there are."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -54,17 +54,17 @@ def subjects_of(found: Sequence[Mention], reading: Reading) -> Subjects:
         always + wanted, each=_NAMESAKES, most=_MOST_RECORDS, statuses=("active", "stale")
     )
     catalog = MentionedCatalog([record for _, record in records])
-    told: dict[str, Subject] = {}
+    subjects: dict[str, Subject] = {}
     for mention in found:
         for subject in _meant(mention, catalog):
-            told.setdefault(subject.name, subject)
+            subjects.setdefault(subject.name, subject)
     parts = (
         Subject(part, (part,))
-        for canonical in told
+        for canonical in subjects
         for part in catalog.parts_of(canonical)
-        if part not in told
+        if part not in subjects
     )
-    return Subjects(tuple(told.values()), tuple(islice(parts, _MOST_PARTS)))
+    return Subjects(tuple(subjects.values()), tuple(islice(parts, _MOST_PARTS)))
 
 
 def _facets(mention: Mention) -> Iterator[str]:

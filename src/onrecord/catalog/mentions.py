@@ -59,7 +59,7 @@ class Mention(NamedTuple):
 
 
 class Mentions(NamedTuple):
-    """What was found, each once, in the order of first mention; and whether the answer was read to its end."""
+    """The mentions, each once, in the order of first mention; and whether the answer was read to its end."""
 
     found: tuple[Mention, ...]
     is_whole: bool
@@ -104,7 +104,7 @@ class Texts:
 
 
 def beginning(value: Any) -> list[str]:
-    """What is read of a value wherever it is sent: its texts, and of these the first characters."""
+    """The part of a value that is ever read: the first characters of its texts."""
     texts, left = [], MOST_CHARACTERS
     for text in Texts(value):
         # One more than is read, so that the reader knows that there was more.
@@ -216,7 +216,7 @@ class _Reader:
 
 
 def _end_of_reference(text: str, start: int) -> int:
-    """Where a reference ends that begins there. What is longer than any is passed over at that length."""
+    """The end of a reference that begins at this place. A text longer than any reference is skipped at that length."""
     depth, at = 0, start
     farthest = min(len(text), start + ENTITY_CHARACTERS)
     while (met := _ENDS_REFERENCE.search(text, at, farthest)) is not None:

@@ -42,8 +42,8 @@ def _as_text(value: Any) -> str:
 
 def kept(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """The fields that are not empty."""
-    told = {name: list(value) if isinstance(value := given.get(name), tuple) else value for name in names}
-    return {name: value for name, value in told.items() if value not in (None, "", [], {}, False)}
+    fields = {name: list(value) if isinstance(value := given.get(name), tuple) else value for name in names}
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {}, False)}
 
 
 def tags_of(given: Mapping[str, Any]) -> tuple[str, ...]:

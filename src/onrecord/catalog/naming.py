@@ -11,7 +11,7 @@ from onrecord.model import limits, rules
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 #: Characters that separate the parts of a reference, or lead out of a folder.
 _SEPARATORS: Final = (".", ":", "/", "\\")
-#: What stands around a name in SQL, of whichever dialect.
+#: The quotes around a name in SQL, in any dialect.
 _QUOTES: Final = '"`[]'
 _NOT_IN_A_SEGMENT: Final = re.compile(r"[^\w-]+")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -10,10 +11,12 @@ from onrecord.catalog.editing import names_inside, root_of
 from onrecord.catalog.ingest import priority_record
 from onrecord.catalog.inspection import INSPECTION_TOKENS, Learning, as_markdown, inspection, within_tokens
 from onrecord.catalog.known_names import names_of_parts
+from onrecord.catalog.lineage import lineage_of
 from onrecord.catalog.lookup import INGEST_FIRST
 from onrecord.catalog.record_writing import keep, retire
 from onrecord.catalog.records import (
     HIDDEN,
+    canonical_of,
     datasource_of,
     entity_of,
     model_of,
@@ -21,6 +24,7 @@ from onrecord.catalog.records import (
     record_of_datasource,
     records_of_model,
 )
+from onrecord.catalog.references import References, counted_references
 from onrecord.catalog.resolution import (
     AmbiguousModel,
     Unresolved,
@@ -39,9 +43,11 @@ from onrecord.model.caller import Caller
 from onrecord.model.catalog import ENTITY_KINDS, EntityKind, Model
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Change, Memory
-from onrecord.model.request import MAYBE_NAME, Request, ask
+from onrecord.model.request import KNOWN_AT, MAYBE_INSTANT, MAYBE_NAME, Request, ask
 from onrecord.model.rules import ListOf, OrNone
+from onrecord.model.when import NOW, When
 from onrecord.operation import Call, operation
+from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.records import Reading, Writing
 
 
@@ -59,6 +65,12 @@ class ListEntities(Request):
         OrNone(rules.Choice(ENTITY_KINDS)), f"Only of this kind: {', '.join(ENTITY_KINDS)}.", None
     )
     limit: int = ask(rules.Integer(1, 10_000), "How many at most.", 100)
+    skip: int = ask(rules.Integer(0, 1_000_000), "Leave out so many before them.", 0)
+    references: bool = ask(
+        rules.FLAG, "Also count how often memories that you see refer to each, or to what is in it.", False
+    )
+    undocumented: bool = ask(rules.FLAG, "Only those to which no memory that you see refers.", False)
+    known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +84,27 @@ class Entity(Answer):
     tags: tuple[str, ...] = ()
     hidden: bool = False
     fingerprint: str | None = None
+    #: References of active and stale memories to it and to what is in it, and those of stale ones; if asked for.
+    references: int | None = None
+    stale_references: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedEntities(Answer):
-    """Entities by name; `total` counts those beyond the limit too."""
+    """Entities by name; `total` counts those beyond the limit too. If references are counted, `undocumented` says to how many
+    entities of all no memory refers.
+    """
 
     entities: tuple[Entity, ...]
     total: int
+    undocumented: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Inspect(Request):
     """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it.
 
-    Of something that no source has told of, it shows what people promoted.
+    Of an entity that no source has brought, it shows what people promoted.
     """
 
     model: str = ask(rules.Reference(), "The model, such as orders, shop.orders or a URN.", positional=True)
@@ -99,12 +117,24 @@ class Inspect(Request):
         OrNone(rules.Integer(0, 100_000)), "Cut descriptions to so many characters.", None
     )
     reachable_fields_depth: int = ask(rules.Integer(0, 20), "How many joins to follow.", 5)
+    lineage_depth: int = ask(
+        rules.Integer(0, 10), "How many steps of lineage to follow, up and down; 0 for none.", 0
+    )
     num_rows: int = ask(rules.Integer(0, 100), "How many example values of a column.", 3)
     max_tokens: int = ask(
         rules.Integer(500, 1_000_000),
         "How many tokens it may cost to read; notes say what is left out.",
         INSPECTION_TOKENS,
     )
+    known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFlow(Answer):
+    """From a model to one that is made from it."""
+
+    source: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +144,8 @@ class Inspected(Answer):
     model: str
     sections: Mapping[str, Any]
     markdown: str
+    #: From which model to which the data flows, if asked for.
+    lineage: tuple[DataFlow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +192,10 @@ class Prioritise(Request):
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         if self.clear and self.datasources:
-            yield Fault("clear", "drops the order; leave it out, or name no datasources")
+            yield Fault(
+                "clear",
+                "removes the order, so it cannot be combined with datasources; leave out one of the two",
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,17 +208,28 @@ class Prioritised(Answer):
 @operation("read", "memory.read", "GET /entities")
 def entities(call: Call, ask: ListEntities) -> ListedEntities:
     """The entities of a kind, or those in a datasource or model, by name."""
+    when = When(known_at=ask.known_at)
     with call.reading() as reading:
-        inside = ask.inside and _looked_into(ask.inside, StoredCatalog(reading))
+        inside = ask.inside and _looked_into(ask.inside, StoredCatalog(reading, when))
         facet = entity_facet("in", inside) if inside else entity_facet("is", ask.kind or "datasource")
-        records = reading.reading_of(ENTITIES).filed_memories(facet)
-    found = [
-        _entity(record)
-        for record in records
-        if record.id != record_id(PRIORITY) and (ask.kind is None or entity_of(record)["kind"] == ask.kind)
-    ]
-    found.sort(key=lambda each: each.canonical)
-    return ListedEntities(entities=tuple(found[: ask.limit]), total=len(found))
+        records = [
+            record
+            for record in reading.reading_of(ENTITIES).filed_memories(facet, when)
+            if record.id != record_id(PRIORITY)
+            and (ask.kind is None or entity_of(record)["kind"] == ask.kind)
+        ]
+        counted = ask.references or ask.undocumented
+        counts = counted_references(records, reading, when) if counted else None
+    records.sort(key=canonical_of)
+    undocumented = (
+        None if counts is None else [each for each in records if not counts[canonical_of(each)].all]
+    )
+    shown = undocumented if ask.undocumented and undocumented is not None else records
+    return ListedEntities(
+        entities=tuple(_entity(each, counts) for each in shown[ask.skip : ask.skip + ask.limit]),
+        total=len(shown),
+        undocumented=None if undocumented is None else len(undocumented),
+    )
 
 
 def _looked_into(reference: str, lookup: StoredCatalog) -> str:
@@ -196,8 +242,9 @@ def _looked_into(reference: str, lookup: StoredCatalog) -> str:
         raise error.at("inside") from None
 
 
-def _entity(record: Memory) -> Entity:
+def _entity(record: Memory, counts: Mapping[str, References] | None) -> Entity:
     known = entity_of(record)
+    told = None if counts is None else counts[canonical_of(record)]
     document = known.get("document", {})
     return Entity(
         canonical=str(known["canonical"]),
@@ -207,6 +254,8 @@ def _entity(record: Memory) -> Entity:
         tags=record.tags,
         hidden=record.status == "stale",
         fingerprint=known.get("fingerprint"),
+        references=told and told.all,
+        stale_references=told and told.stale,
     )
 
 
@@ -219,28 +268,32 @@ _SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fi
 @operation("read", "memory.read", "GET /models/{model}")
 def inspect(call: Call, ask: Inspect) -> Inspected:
     shown = {name: getattr(ask, name) for name in _SHOWN}
+    when = When(known_at=ask.known_at)
     with call.reading() as reading:
         try:
-            _, every = inspected(reading, ask.model, data_source=ask.data_source, **shown)
+            _, every = inspected(reading, ask.model, when, data_source=ask.data_source, **shown)
         except NotFound:
-            unsourced = shown_unsourced(root_of(ask.model), reading)
+            # Which changesets were in force at a time, nothing says.
+            unsourced = shown_unsourced(root_of(ask.model), reading) if when == NOW else None
             if unsourced is None or ask.data_source is not None:
                 raise
             every = unsourced
-    told = within_tokens(every, ask.max_tokens)
-    return Inspected(model=every["canonical"], sections=told, markdown=as_markdown(told))
+        flows = lineage_of(every["canonical"], ask.lineage_depth, StoredCatalog(reading, when))
+    lineage = tuple(DataFlow(source=source, target=target) for source, target in flows)
+    sections = within_tokens(every, ask.max_tokens)
+    return Inspected(
+        model=every["canonical"], sections=sections, markdown=as_markdown(sections), lineage=lineage
+    )
 
 
 def inspected(
-    reading: Reading, model_name: str, *, data_source: str | None = None, **shown: Any
+    reading: Reading, model_name: str, when: When = NOW, *, data_source: str | None = None, **shown: Any
 ) -> tuple[Model, dict[str, Any]]:
     """A model with what was learned about it: memories without a query, about it or one of its parts."""
-    lookup = StoredCatalog(reading)
+    lookup = StoredCatalog(reading, when)
     model = named_model(lookup, model_name, data_source)
     names = dict.fromkeys((*names_of_parts(model), *names_inside(model.canonical, reading)))
-    about = reading.index.about(list(names), most=max(reading.size, 1))
-    matches = reading.eligible(sorted(about.holders))
-    memories = [memory for memory in reading.read(list(matches.values())) if memory.query is None]
+    memories = _memories_about(list(names), reading, when)
     memories.sort(key=lambda memory: (memory.created_at, memory.place))
     meant = {
         name: resolve_leniently([name], lookup).canonicals
@@ -261,6 +314,18 @@ def inspected(
     assert record is not None
     promoted = shown_amendments(model_of(record), amendments_of(record))
     return model, inspection(model, learnings, lookup, promoted=promoted, **shown)
+
+
+def _memories_about(names: Sequence[str], reading: Reading, when: When) -> list[Memory]:
+    """The memories without a query about one of these."""
+    if when.known_at is None:
+        about = reading.index.about(list(names), most=max(reading.size, 1))
+        matches = reading.eligible(sorted(about.holders))
+        return [memory for memory in reading.read(list(matches.values())) if memory.query is None]
+    # What was written about them then may be about something else by now, so no index leads to it.
+    most = max(reading.size, 1)
+    then = MemoryFilter(entities=names, has_query=False, known_at=when.known_at, limit=most)
+    return reading.browse(then)[0]
 
 
 def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None) -> Model:
@@ -310,7 +375,7 @@ def drop_entity(call: Call, ask: DropEntity) -> DroppedEntity:
         if entity_of(gone[0])["kind"] not in ("datasource", "model", "system"):
             _without_parts(writing, lookup, names, change)
         elif kind == "model":
-            _tell_datasource(writing, lookup, canonical.partition(".")[0], change)
+            _rewrite_datasource(writing, lookup, canonical.partition(".")[0], change)
         lost = writing.strip([canonical] if gone[0] is meant else names, change)
         writing.note("drop_entity", ask.entity)
         dropped = DroppedEntity(entity=canonical, kind=kind, entities=len(gone), stripped=len(lost))
@@ -364,15 +429,15 @@ def _without_parts(
     keep(writing, next(records_of_model(kept, "", amendments_of(record))), change)
 
 
-def _tell_datasource(writing: Writing, lookup: StoredCatalog, name: str, change: Change) -> None:
+def _rewrite_datasource(writing: Writing, lookup: StoredCatalog, name: str, change: Change) -> None:
     """Rewrite the text of a datasource, which searches find by the names of its models."""
     record = lookup.record(name)
     if record is not None and entity_of(record)["kind"] == "datasource":
         inside = writing.reading_of(ENTITIES).filed_memories(entity_facet("in", name))
         seen = [str(entity_of(each)["name"]) for each in inside if each.status_reason != HIDDEN]
         origin = str(entity_of(record).get("origin", ""))
-        told = record_of_datasource(datasource_of(record), seen, origin, amendments_of(record))
-        keep(writing, told, change)
+        rewritten_record = record_of_datasource(datasource_of(record), seen, origin, amendments_of(record))
+        keep(writing, rewritten_record, change)
 
 
 @operation("write", "memory.admin", "PUT /priority")

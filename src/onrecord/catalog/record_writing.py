@@ -28,7 +28,7 @@ def replace_record(catalog: Writing, known: Memory, changes: Mapping[str, Any], 
 
 
 def overtaken() -> Conflict:
-    return Conflict("Someone else changed the catalog during this ingest. Ingest once more.")
+    return Conflict("The catalog was changed during this ingest. Ingest again.")
 
 
 def keep(writing: Writing, record: Record, change: Change) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from onrecord.catalog import rendering
-from onrecord.catalog.amendments import AMENDMENTS, Amendment, amended, undissolved
+from onrecord.catalog.amendments import AMENDMENTS, Amendment, amended, not_in_source
 from onrecord.model import rules
 from onrecord.model.catalog import SAMPLED, Datasource, EntityKind, Join, Model, Part
 from onrecord.model.limits import ID_CHARACTERS, TAGS, TITLE_CHARACTERS
@@ -88,15 +88,15 @@ def records_of_model(
     The texts include amendments that differ from the source; the document keeps the source's values.
     """
     model = _clean_model(model)
-    amendments = undissolved(model, amendments)
-    told = amended(model, amendments)
+    amendments = not_in_source(model, amendments)
+    shown = amended(model, amendments)
     yield Record(
         canonical=model.canonical,
         kind="model",
         name=model.name,
-        text=rendering.text_of_model(told, amendments),
+        text=rendering.text_of_model(shown, amendments),
         parent=model.datasource,
-        tags=_tags(told.tags, model.state),
+        tags=_tags(shown.tags, model.state),
         aliases=model.aliases,
         upstream=model.upstream,
         hidden=model.hidden,
@@ -105,14 +105,14 @@ def records_of_model(
         amendments=amendments,
     )
     seen = set()
-    for part in told.parts:
+    for part in shown.parts:
         if part.name not in seen:
             seen.add(part.name)
             yield Record(
                 canonical=f"{model.canonical}.{part.name}",
                 kind=part.kind,
                 name=part.name,
-                text=rendering.text_of_part(told, part, amendments),
+                text=rendering.text_of_part(shown, part, amendments),
                 parent=model.canonical,
                 tags=_tags(part.tags, model.state),
                 hidden=model.hidden or part.hidden,
@@ -123,14 +123,14 @@ def record_of_datasource(
     datasource: Datasource, models: Sequence[str], origin: str = "", amendments: Sequence[Amendment] = ()
 ) -> Record:
     datasource = _clean(datasource)
-    amendments = undissolved(datasource, amendments)
-    told = amended(datasource, amendments)
+    amendments = not_in_source(datasource, amendments)
+    shown = amended(datasource, amendments)
     return Record(
         canonical=datasource.canonical,
         kind="datasource",
         name=datasource.name,
-        text=rendering.text_of_datasource(told, models, amendments),
-        tags=told.tags,
+        text=rendering.text_of_datasource(shown, models, amendments),
+        tags=shown.tags,
         aliases=datasource.aliases,
         hidden=datasource.hidden,
         origin=origin,
@@ -242,17 +242,17 @@ def _clean_part(part: Part) -> Part:
     return replace(clean, details={**clean.details, SAMPLED: values})
 
 
-def _clean(told: Described) -> Described:
-    """A text from outside, without its secrets; names stay as they are, since searches need them."""
+def _clean(described: Described) -> Described:
+    """A description from outside, without its secrets; names stay as they are, since searches need them."""
     changes: dict[str, Any] = {}
-    if told.details:
-        changes["details"], _ = scrub_value("", told.details)
-    if told.tags:
-        changes["tags"] = tuple(dict.fromkeys(scrub(tag).text for tag in told.tags))
+    if described.details:
+        changes["details"], _ = scrub_value("", described.details)
+    if described.tags:
+        changes["tags"] = tuple(dict.fromkeys(scrub(tag).text for tag in described.tags))
     for name in ("description", "label"):
-        if text := getattr(told, name, None):
+        if text := getattr(described, name, None):
             changes[name] = scrub(text).text
-    return replace(told, **changes) if changes else told
+    return replace(described, **changes) if changes else described
 
 
 def _plain(value: Model | Datasource | Part | Join) -> dict[str, Any]:

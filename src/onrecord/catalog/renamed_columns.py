@@ -24,7 +24,7 @@ class _Likeness(NamedTuple):
     place: bool
 
     @property
-    def told(self) -> str:
+    def evidence(self) -> str:
         named = zip(("content", "type", "place"), self, strict=True)
         *first, last = [name for name, holds in named if holds]
         return f"same {', '.join(first)} and {last}" if first else f"same {last}"
@@ -50,7 +50,7 @@ def renamed_columns(was: Model, is_now: Model) -> dict[str, Renamed]:
     of_old = _best(likely)
     of_new = _best([(likeness, part, old) for likeness, old, part in likely])
     return {
-        old: Renamed(part, likeness.told)
+        old: Renamed(part, likeness.evidence)
         for likeness, old, part in likely
         if of_old[old] == part and of_new[part] == old
     }

@@ -95,18 +95,20 @@ def _promoted(amendments: Sequence[Amendment], canonical: str) -> Iterator[str]:
         if each.field not in ("description", "tags") and each.value is not None:
             value = "" if each.value is True else in_words(each.value)
             yield _line(each.field, f"{in_words(each.key)} {value}".strip())
-    told = (f"{each.field} by {each.approved_by}" for each in own if each.approved_by)
-    yield _names("approved", dict.fromkeys(told))
+    approvals = (f"{each.field} by {each.approved_by}" for each in own if each.approved_by)
+    yield _names("approved", dict.fromkeys(approvals))
 
 
 def description_in(text: str) -> str | None:
     """The description inside the text of an entity."""
-    told = (line.removeprefix(_DESCRIPTION) for line in text.split("\n") if line.startswith(_DESCRIPTION))
-    return next(told, None)
+    descriptions = (
+        line.removeprefix(_DESCRIPTION) for line in text.split("\n") if line.startswith(_DESCRIPTION)
+    )
+    return next(descriptions, None)
 
 
 def in_words(value: object, depth: int = _DEEPEST) -> str:
-    """Any value on one line of printable characters; empty if there is nothing to say."""
+    """Any value on one line of printable characters; empty for no value."""
     if isinstance(value, str):
         return " ".join(_UNPRINTABLE.sub(" ", value).split())
     if isinstance(value, Mapping | Sequence | AbstractSet) and not isinstance(value, bytes):

@@ -154,14 +154,12 @@ def _named(text: str, lookup: Lookup, source_model: Model | None) -> Resolved:
     return _by_name(segments, asked)
 
 
-def resolve_all(
-    references: Iterable[object], lookup: Lookup, *, source_model: Model | None = None
-) -> Entities:
+def resolve_all(references: Iterable[object], lookup: Lookup) -> Entities:
     """Resolve all references, or raise one error that lists each that could not be resolved."""
     gathering = Gathering()
     for reference in _texts(references):
         try:
-            gathering.add(resolve(reference, lookup, source_model=source_model))
+            gathering.add(resolve(reference, lookup))
         except Unresolved as error:
             gathering.fail(error)
             if gathering.has_enough_errors:
@@ -236,7 +234,7 @@ def _within(model: Model, path: str, lookup: Lookup) -> str | None:
         return f"{model.canonical}.{path}"
     head, *tail = path.split(".")
     asked = _Asked(path, lookup, model)
-    start = _in_sight(head, asked)
+    start = _source_or_joined(head, asked)
     try:
         return _walk(start, tail, asked) if start and tail else None
     except Unresolved:
@@ -490,7 +488,7 @@ def _model_in(datasource: str, name: str, asked: _Asked) -> Model:
     )
 
 
-def _in_sight(name: str, asked: _Asked) -> Model | None:
+def _source_or_joined(name: str, asked: _Asked) -> Model | None:
     """The source model by its own name, or one that it is joined to."""
     source = asked.source_model
     if source is None or name == source.name:
@@ -500,7 +498,7 @@ def _in_sight(name: str, asked: _Asked) -> Model | None:
 
 def _head(name: str, asked: _Asked) -> Model:
     return (
-        _in_sight(name, asked)
+        _source_or_joined(name, asked)
         or _ranked_model(name, asked)
         or _fail(
             asked,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: A query that names the column more often is not rewritten: each place is looked at by itself.
 _MOST_PLACES: Final = 100
-#: A name that no column has, to tell the places of one apart.
+#: A name that no column has, to distinguish the places of one column.
 _NO_NAME: Final = "onrecord_no_such_column"
 #: The quotes around a name in SQL, of whichever dialect.
 _QUOTES: Final = {'"': '"', "`": "`", "[": "]"}
@@ -78,8 +78,8 @@ def _in_query(query: Mapping[str, Any], renamed: Callable[[str], str]) -> dict[s
         if isinstance(value, str):
             return renamed(value)
         path = f"{value['model']}.{value['name']}" if value.get("model") else value["name"]
-        told = renamed(path)
-        return value if told == path else {**value, "name": told.rpartition(".")[2]}
+        new_path = renamed(path)
+        return value if new_path == path else {**value, "name": new_path.rpartition(".")[2]}
 
     def measure(value: Any) -> Any:
         return text(value) if isinstance(value, str) else {**value, "formula": text(value["formula"])}

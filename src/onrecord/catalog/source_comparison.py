@@ -90,7 +90,7 @@ class KnownModel(NamedTuple):
     samples: Mapping[str, Any]
     aliases: tuple[str, ...]
 
-    def is_told_by(self, fingerprint: str, *, but_for_samples: bool) -> bool:
+    def has_fingerprint(self, fingerprint: str, *, but_for_samples: bool) -> bool:
         """Whether the model still has this fingerprint. Ours may also have samples, which this one lacks."""
         known = self.fingerprint
         return known == fingerprint or (but_for_samples and known.startswith(f"{fingerprint}."))
@@ -108,8 +108,8 @@ def vanished_datasources(catalog: Reading, origin: str | None, roots: Sequence[s
     if origin is None:
         return []
     every = catalog.filed_memories(entity_facet("is", "datasource"))
-    told = [canonical_of(record) for record in every if entity_of(record).get("origin") == origin]
-    return sorted(set(told).difference(roots))
+    listed_before = [canonical_of(record) for record in every if entity_of(record).get("origin") == origin]
+    return sorted(set(listed_before).difference(roots))
 
 
 def known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, KnownModel]:
@@ -132,7 +132,8 @@ def differing_models(
     wanted = {
         name
         for name, fingerprint in fingerprints.items()
-        if name not in known or not known[name].is_told_by(fingerprint, but_for_samples=source.leaves_samples)
+        if name not in known
+        or not known[name].has_fingerprint(fingerprint, but_for_samples=source.leaves_samples)
     }
     read = {}
     for number, model in enumerate(source.models(wanted) if wanted else (), 1):

@@ -83,7 +83,7 @@ def parse_sql(text: str, dialect: str | None = None, *, most_steps: int = _MOST_
     return ParsedSql(
         list(filter(_is_readable, readings[0])),
         tuple(
-            f"statement {number} of the SQL is none that can be read for tables and columns."
+            f"statement {number} of the SQL is of a kind in which tables and columns cannot be found."
             for number, statement in enumerate(readings[0], 1)
             if not _is_readable(statement)
         ),
@@ -122,7 +122,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if isinstance(error, TooManySteps):
-        return "it takes more steps than are spent on it; save it in parts, or name what it is about"
+        return "it is too long or complex to read whole; save it in parts, or name the entities it is about"
     if faults := getattr(error, "errors", None):
         # The rest of the message shows internals of the parser.
         what = faults[0]["description"].partition(" but got <")[0].rstrip(".")
@@ -273,7 +273,7 @@ class _Statement:
     def _find_sources(self) -> None:
         aliases = {(id(self._scope(each)), _fold(each.alias)) for each in self._nodes["table"] if each.alias}
         for table in self._nodes["table"]:
-            # `UPDATE o … FROM orders AS o` and `DELETE o FROM orders AS o` write an alias where a table stands.
+            # `UPDATE o … FROM orders AS o` and `DELETE o FROM orders AS o` write an alias in place of a table.
             is_alias = not table.alias and (id(self._scope(table)), _fold(table.name)) in aliases
             if not is_alias or len(_steps(table)) > 1:
                 self._sources_around(table).append(self._table(table))

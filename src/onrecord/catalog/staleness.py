@@ -1,4 +1,4 @@
-"""WHY is a memory no longer to be relied on? What it is about has changed since it was last said to be true.
+"""WHY is a memory no longer to be relied on? What it is about has changed since someone last stated that it is true.
 
 It compares two catalogs and reads nothing else: the one known when the memory was last stated, and the present or a
 planned one. Names that neither knows are ignored.
@@ -14,11 +14,11 @@ from onrecord.catalog.queries import is_over_models, read_query
 from onrecord.catalog.renamed_columns import Renamed, renamed_columns
 from onrecord.catalog.sql_text import entities_of_sql
 from onrecord.errors import Invalid
-from onrecord.model.catalog import COLUMNS_TOLD, SYSTEM_PREFIX, Model, Part
+from onrecord.model.catalog import COLUMNS_KNOWN, SYSTEM_PREFIX, Model, Part
 from onrecord.model.limits import REASON_CHARACTERS
 from onrecord.model.memory import Memory
 
-#: What happened stays true, whatever becomes of the tables.
+#: Events stay true, whatever happens to the tables.
 LASTING: Final = "event"
 #: How many columns a reason names.
 _MOST_NAMED: Final = 5
@@ -26,7 +26,7 @@ _MOST_NAMED: Final = 5
 _MOST_CHARACTERS: Final = 200
 
 
-class Subject(NamedTuple):
+class SubjectState(NamedTuple):
     """What a memory is about, at one time: whether it was there, and the model if it is one."""
 
     is_there: bool
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
 
     what: str
     record: str
-    holds: Callable[[Subject], bool]
+    holds: Callable[[SubjectState], bool]
     lost: tuple[str, ...] = ()
     renamed: Mapping[str, Renamed] = {}
 
@@ -59,8 +59,10 @@ def staleness(memory: Memory, then: Lookup, now: Lookup) -> tuple[Finding, ...]:
 
 def reason_of(findings: Sequence[Finding], since: Callable[[Finding], datetime | None]) -> str:
     """The findings as a sentence, each with the day since which it is so, if that is known."""
-    told = [f"{each.what} (since {day:%Y-%m-%d})" if (day := since(each)) else each.what for each in findings]
-    whole = "; ".join(told)
+    sentences = [
+        f"{each.what} (since {day:%Y-%m-%d})" if (day := since(each)) else each.what for each in findings
+    ]
+    whole = "; ".join(sentences)
     return whole if len(whole) <= REASON_CHARACTERS else whole[: REASON_CHARACTERS - 1] + "…"
 
 
@@ -97,7 +99,7 @@ def _of_root(name: str, then: Lookup, now: Lookup) -> Iterator[Finding]:
         yield Finding(f"{name} is gone", name, _is_gone)
 
 
-def _is_gone(state: Subject) -> bool:
+def _is_gone(state: SubjectState) -> bool:
     return not state.is_there
 
 
@@ -113,7 +115,7 @@ def _of_model(
         return
     if was.state != "deprecated" and is_now.state == "deprecated":
         yield Finding(f"{was.canonical} is deprecated{_instead(is_now)}", was.canonical, _is_deprecated)
-    if not _tells_columns(was, is_now):
+    if not _lists_columns(was, is_now):
         return
     renamed = renamed_columns(was, is_now)
     for part in dict.fromkeys(parts):
@@ -123,35 +125,35 @@ def _of_model(
         yield from _of_whole(was, is_now, renamed)
 
 
-def _tells_columns(was: Model, is_now: Model) -> bool:
+def _lists_columns(was: Model, is_now: Model) -> bool:
     """Whether a source that lists fewer columns means that the others are gone: not if it lists none, nor if it now
     lists only those that people described and listed all before.
     """
-    is_partly = is_now.details.get(COLUMNS_TOLD) is not None and was.details.get(COLUMNS_TOLD) is None
+    is_partly = is_now.details.get(COLUMNS_KNOWN) is not None and was.details.get(COLUMNS_KNOWN) is None
     return any(part.kind == "column" for part in is_now.parts) and not is_partly
 
 
-def _is_deprecated(state: Subject) -> bool:
+def _is_deprecated(state: SubjectState) -> bool:
     return state.model is not None and state.model.state == "deprecated"
 
 
 def _instead(model: Model) -> str:
     """What a source says of a deprecation: since or until when, why, and what to use."""
     meta: Mapping[str, Any] = model.details.get("meta") or {}
-    told: Mapping[str, Any] = model.details.get("deprecation") or {
+    deprecation: Mapping[str, Any] = model.details.get("deprecation") or {
         "date": model.details.get("deprecation_date"),
         "note": meta.get("deprecation_note"),
         "replacement": meta.get("replaced_by"),
     }
-    date, note, other = (_short(told.get(name)) for name in ("date", "note", "replacement"))
+    date, note, other = (_short(deprecation.get(name)) for name in ("date", "note", "replacement"))
     return "".join(
         (f" (its source says {date})" * bool(date), f": {note}" * bool(note), f"; use {other}" * bool(other))
     )
 
 
-def _short(told: object) -> str:
+def _short(text: object) -> str:
     """A few words on one line, of whatever a source says."""
-    words = " ".join(str(told or "").split())
+    words = " ".join(str(text or "").split())
     return words if len(words) <= _MOST_CHARACTERS else words[: _MOST_CHARACTERS - 1] + "…"
 
 
@@ -171,7 +173,7 @@ def _maybe(model: Model, renamed: Renamed) -> str:
     return f", perhaps renamed to {model.canonical}.{renamed.to} ({renamed.why})"
 
 
-def _lacks(state: Subject, name: str) -> bool:
+def _lacks(state: SubjectState, name: str) -> bool:
     return state.model is None or state.model.part(name) is None
 
 
@@ -182,9 +184,9 @@ def _of_whole(was: Model, is_now: Model, renamed: Mapping[str, Renamed]) -> Iter
     columns = [part for part in was.parts if part.kind == "column"]
     if lost := [part.name for part in columns if is_now.part(part.name) is None]:
         maybe = {name: renamed[name] for name in lost if name in renamed}
-        told = [f"{each}{_maybe(is_now, maybe[each]) if each in maybe else ''}" for each in lost]
+        columns_lost = [f"{each}{_maybe(is_now, maybe[each]) if each in maybe else ''}" for each in lost]
         more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
-        what = f"{was.canonical} lost {', '.join(told[:_MOST_NAMED])}{more}"
+        what = f"{was.canonical} lost {', '.join(columns_lost[:_MOST_NAMED])}{more}"
         yield Finding(
             what,
             was.canonical,
@@ -198,45 +200,48 @@ def _of_whole(was: Model, is_now: Model, renamed: Mapping[str, Renamed]) -> Iter
 
 def _retyped(model: Model, pairs: Sequence[tuple[Part, Part]]) -> Iterator[Finding]:
     changed = [
-        (was, is_now) for was, is_now in pairs if _said(was) != _said(is_now) and _are_said(was, is_now)
+        (was, is_now)
+        for was, is_now in pairs
+        if _kind_of(was) != _kind_of(is_now) and _have_types(was, is_now)
     ]
-    told = [
-        f"{model.canonical}.{was.name} was {_said(was)} and is {_said(is_now)}" for was, is_now in changed
+    retyped = [
+        f"{model.canonical}.{was.name} was {_kind_of(was)} and is {_kind_of(is_now)}"
+        for was, is_now in changed
     ]
-    for (was, _), what in list(zip(changed, told, strict=True))[:_MOST_NAMED]:
+    for (was, _), what in list(zip(changed, retyped, strict=True))[:_MOST_NAMED]:
         yield Finding(what, model.canonical, lambda state, was=was: _differs(state, was))  # type: ignore[misc]
     if len(changed) > _MOST_NAMED:
         what = f"{len(changed) - _MOST_NAMED} more columns of {model.canonical} have another type"
         yield Finding(what, model.canonical, lambda state: any(_differs(state, was) for was, _ in changed))
 
 
-def _differs(state: Subject, was: Part) -> bool:
+def _differs(state: SubjectState, was: Part) -> bool:
     part = None if state.model is None else state.model.part(was.name)
-    return part is not None and _said(part) != _said(was)
+    return part is not None and _kind_of(part) != _kind_of(was)
 
 
-def _said(part: Part) -> str:
+def _kind_of(part: Part) -> str:
     """The type of a column as it is compared, or what else the part is."""
     if part.kind != "column":
         return f"a {part.kind}"
     return " ".join((part.type or "").split()).upper()
 
 
-def _are_said(was: Part, is_now: Part) -> bool:
+def _have_types(was: Part, is_now: Part) -> bool:
     """A source that does not know a type says nothing about it."""
-    return bool(_said(was) and _said(is_now))
+    return bool(_kind_of(was) and _kind_of(is_now))
 
 
 def _of_query(memory: Memory, then: Lookup, now: Lookup) -> Iterator[Finding]:
     models = [(then.model(*names), now.model(*names)) for names in _named(memory.entities)]
     known = [(was, is_now) for was, is_now in models if was is not None]
-    if not known or any(is_now and not _tells_columns(was, is_now) for was, is_now in known):
-        # It was saved when nothing was known of what it names, or not all of it is told now.
+    if not known or any(is_now and not _lists_columns(was, is_now) for was, is_now in known):
+        # It was saved when its models were unknown, or a source no longer lists all of their columns.
         return
     record = known[0][0].canonical
     why = broken_query(memory, now) or _lost_by_sql(memory, then, now)
     if why and why != broken_query(memory, then):
-        # Which change broke it is not told by any one record, so there is no day to tell.
+        # No single record shows which change broke it, so no day is given.
         yield Finding(f"its example query no longer resolves: {why}", record, lambda state: False)
 
 

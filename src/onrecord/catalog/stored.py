@@ -19,6 +19,7 @@ from onrecord.model.catalog import SYSTEM_PREFIX, Datasource, Model
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Memory
 from onrecord.model.near_names import NearNames
+from onrecord.model.when import NOW, When
 from onrecord.store.index.entries import reference_facet
 from onrecord.store.ports.records import Reading
 
@@ -27,10 +28,12 @@ PRIORITY: Final = "priority="
 
 
 class StoredCatalog:
-    """The lookup of resolution over one reading; it caches what it was asked."""
+    """The lookup of resolution over one reading; it caches what it was asked. With a time, the catalog as it was known
+    then; other names of its entities are those of today.
+    """
 
-    def __init__(self, reading: Reading) -> None:
-        self._memories = reading
+    def __init__(self, reading: Reading, when: When = NOW) -> None:
+        self._memories, self._when = reading, when
         self._records = reading.reading_of(ENTITIES)
         self._models: dict[str, Model | None] = {}
         self._loaded: dict[str, Memory | None] = {}
@@ -38,6 +41,7 @@ class StoredCatalog:
 
     def load(self, canonicals: Sequence[str]) -> None:
         """Read the records of these names by one statement, for someone who will ask for many of them."""
+        assert self._when.known_at is None, "of the past, records are read one by one"
         found = {} if self.is_empty else self._filed_under(canonicals)
         self._loaded |= {name: found.get(name) for name in canonicals}
 
@@ -61,7 +65,7 @@ class StoredCatalog:
 
     @cached_property
     def _priority(self) -> tuple[str, ...]:
-        record = None if self.is_empty else self._records.memory(PRIORITY)
+        record = None if self.is_empty else self._records.memory(PRIORITY, self._when)
         return () if record is None else tuple(entity_of(record)["document"].get("datasources", ()))
 
     def datasource(self, name: str) -> Datasource | None:
@@ -93,15 +97,18 @@ class StoredCatalog:
 
     @cached_property
     def _model_records(self) -> Sequence[Memory]:
-        return [] if self.is_empty else self._records.filed_memories(entity_facet("is", "model"))
+        return [] if self.is_empty else self._records.filed_memories(entity_facet("is", "model"), self._when)
 
     def tables(self) -> dict[str, list[str]]:
         """The models over each table, hidden ones too, by the table's name without its schema and in one case."""
         found: dict[str, list[str]] = {}
         for record in self._model_records:
             canonical = canonical_of(record)
-            told = entity_of(record)["document"].get("details", {}).get("sql_table")
-            names = [canonical.partition(".")[2], *(table_parts(told)[-1:] if isinstance(told, str) else ())]
+            sql_table = entity_of(record)["document"].get("details", {}).get("sql_table")
+            names = [
+                canonical.partition(".")[2],
+                *(table_parts(sql_table)[-1:] if isinstance(sql_table, str) else ()),
+            ]
             for name in dict.fromkeys(map(folded, names)):
                 found.setdefault(name, []).append(canonical)
         return found
@@ -116,10 +123,10 @@ class StoredCatalog:
         )
 
     def canonical_of(self, alias: str) -> str | None:
-        found = [] if self.is_empty else self._names(self._records.filed(reference_facet(alias)))
+        found = self._named(reference_facet(alias))
         return found[0] if found else None
 
-    def was_told_of(self, name: str) -> bool:
+    def had_source(self, name: str) -> bool:
         """Whether any source has ever had an entity of this name, even a retired one."""
         return not self.is_empty and bool(self._records.filed_memories(reference_facet(name), gone=True))
 
@@ -130,7 +137,11 @@ class StoredCatalog:
 
     def downstream(self, canonical: str) -> list[str]:
         """The models that are made from this one, sorted."""
-        return sorted(self._filed("from", canonical))
+        if self._when.known_at is None:
+            return sorted(self._filed("from", canonical))
+        # What a model was made from then may not be what it is filed under now.
+        then = ((canonical_of(each), entity_of(each).get("upstream", ())) for each in self._model_records)
+        return sorted(name for name, upstream in then if canonical in upstream)
 
     def has_memory(self, id: str) -> bool:
         try:
@@ -147,16 +158,23 @@ class StoredCatalog:
             return None
         if canonical in self._loaded:
             return self._loaded[canonical]
-        record = self._records.memory(record_id(canonical))
+        record = self._records.memory(record_id(canonical), self._when)
         return record if record is not None and record.is_live and canonical != PRIORITY else None
 
     def _filed(self, what: str, name: str) -> list[str]:
-        return [] if self.is_empty else self._names(self._records.filed(entity_facet(what, name)))
+        return self._named(entity_facet(what, name))
+
+    def _named(self, facet: str) -> list[str]:
+        if self.is_empty:
+            return []
+        if self._when.known_at is not None:
+            return list(map(canonical_of, self._records.filed_memories(facet, self._when)))
+        return self._names(self._records.filed(facet))
 
     def _names(self, ids: Sequence[str]) -> list[str]:
-        return [canonical_of_id(id) or self._told(id) for id in ids]
+        return [canonical_of_id(id) or self._name_in_record(id) for id in ids]
 
-    def _told(self, id: str) -> str:
+    def _name_in_record(self, id: str) -> str:
         record = self._records.memory(id)
         assert record is not None
         return str(entity_of(record)["canonical"])

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from onrecord.client.asking import HttpCall
+from onrecord.client.sending import HttpCall
 from onrecord.errors import (
     Conflict,
     Fault,
@@ -27,6 +27,8 @@ _WAITS_S: Final = (0.1, 0.4)
 _LONGEST_WAIT_S: Final = 5.0
 _BUSY: Final = frozenset({429, 503})
 _KIND: Final = "urn:onrecord:"
+#: What every version of a server says of an address that it does not have.
+_NO_ROUTE: Final = "There is nothing at this address."
 _BY_NAME: Final[Mapping[str, type[OnRecordError]]] = {
     "not-found": NotFound,
     "forbidden": Forbidden,
@@ -41,7 +43,7 @@ _BY_NAME: Final[Mapping[str, type[OnRecordError]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpReply:
     """What a server sent back."""
 
     status: int
@@ -51,13 +53,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionFailure:
-    """Why nothing came back, and whether to try once more at once."""
+    """Why nothing came back, whether to try once more at once, and whether anything may have been received."""
 
     reason: str
     is_passing: bool
+    was_sent: bool = True
 
 
-def pause_before_repeating(call: HttpCall, came: Reply | ConnectionFailure, attempt: int) -> float | None:
+def pause_before_repeating(call: HttpCall, came: HttpReply | ConnectionFailure, attempt: int) -> float | None:
     """How many seconds to wait before sending the same again, or None if this answer is final."""
     if attempt >= len(_WAITS_S) or not call.is_repeatable:
         return None
@@ -71,16 +74,25 @@ def pause_before_repeating(call: HttpCall, came: Reply | ConnectionFailure, atte
     return None
 
 
-def read_answer(call: HttpCall, came: Reply | ConnectionFailure, location: str) -> Any:
+def after(
+    before: HttpReply | ConnectionFailure, came: HttpReply | ConnectionFailure
+) -> HttpReply | ConnectionFailure:
+    """What came of a repetition; what may have been received before it still may."""
+    if isinstance(before, ConnectionFailure) and isinstance(came, ConnectionFailure) and before.was_sent:
+        return replace(came, was_sent=True)
+    return came
+
+
+def read_answer(call: HttpCall, came: HttpReply | ConnectionFailure, location: str) -> Any:
     """The answer in its own type; errors are raised."""
     if isinstance(came, ConnectionFailure):
         reason = f"No answer from {location}: {came.reason}."
-        if call.operation.effect == "read":
+        if call.operation.effect == "read" or not came.was_sent:
             raise StoreUnavailable(reason)
         raise OutcomeUnknown(f"{reason} It is unknown whether the request was carried out.")
     if not 200 <= came.status < 300:
         try:
-            error = _error(came, location)
+            error = _error(call, came, location)
         except (ValueError, KeyError, TypeError):
             # It looks like an error of OnRecord, and is not.
             error = _stranger(came, location)
@@ -93,45 +105,50 @@ def read_answer(call: HttpCall, came: Reply | ConnectionFailure, location: str) 
         raise _stranger(came, location) from None
 
 
-def _error(came: Reply, location: str) -> OnRecordError:
-    told = _problem(came)
-    if told is None:
+def _error(call: HttpCall, came: HttpReply, location: str) -> OnRecordError:
+    problem = _problem(came)
+    if problem is None:
         return _stranger(came, location)
-    name, detail = told["type"].removeprefix(_KIND), str(told.get("detail") or told.get("title"))
-    if "actual" in told:
-        return VersionConflict(told["memory"], told["expected"], told["actual"])
+    name, detail = problem["type"].removeprefix(_KIND), str(problem.get("detail") or problem.get("title"))
+    if "actual" in problem:
+        return VersionConflict(problem["memory"], problem["expected"], problem["actual"])
     if name == "too-many-requests":
         return TooMany(int(_retry_after(came) or 1))
     if name in ("unavailable", "outcome-unknown"):
         detail = f"{location}: {detail}"
+    if name == "not-found" and detail.startswith(_NO_ROUTE):
+        return StoreUnavailable(
+            f"The server at {location} does not know {call.operation.name}: it is of an older version, or another."
+        )
     if name == "internal":
-        detail = f"{detail} Request {told.get('request')} at {location}."
+        detail = f"{detail} Request {problem.get('request')} at {location}."
     if name in _BY_NAME:
         return _BY_NAME[name](detail)
-    faults = [Fault(str(each["field"]), str(each["message"])) for each in told.get("faults", [])]
+    faults = [Fault(str(each["field"]), str(each["message"])) for each in problem.get("faults", [])]
     return Invalid(faults or [Fault("request", detail)])
 
 
-def _problem(came: Reply) -> dict[str, Any] | None:
+def _problem(came: HttpReply) -> dict[str, Any] | None:
     """Our problem details in a reply, if it holds any."""
     try:
-        told = json.loads(came.body)
+        value = json.loads(came.body)
     except (ValueError, RecursionError):
         return None
-    is_ours = isinstance(told, dict) and str(told.get("type", "")).startswith(_KIND)
-    return told if is_ours else None
+    is_ours = isinstance(value, dict) and str(value.get("type", "")).startswith(_KIND)
+    return value if is_ours else None
 
 
-def _stranger(came: Reply, location: str) -> StoreUnavailable:
+def _stranger(came: HttpReply, location: str) -> StoreUnavailable:
     """The error for an answer that does not come from an OnRecord server."""
     moved = came.headers.get("location")
     where = f" and points to {moved}" if 300 <= came.status < 400 and moved else ""
+    other = ", or of a version that answers differently" if 200 <= came.status < 300 else ""
     return StoreUnavailable(
-        f"The server at {location} is not OnRecord (status {came.status}{where}). "
+        f"The server at {location} is not OnRecord{other} (status {came.status}{where}). "
         "Check the address, and any proxy in front of the server."
     )
 
 
-def _retry_after(came: Reply) -> float | None:
-    told = came.headers.get("retry-after", "")
-    return float(told) if told.isascii() and told.isdigit() and len(told) < 9 else None
+def _retry_after(came: HttpReply) -> float | None:
+    seconds = came.headers.get("retry-after", "")
+    return float(seconds) if seconds.isascii() and seconds.isdigit() and len(seconds) < 9 else None

@@ -10,10 +10,10 @@ from typing import Any, Final, Generic, Self, TypeVar
 import httpx2
 
 from onrecord.aio import LazyValue
-from onrecord.client.answering import ConnectionFailure, Reply, pause_before_repeating, read_answer
-from onrecord.client.asking import MOVING, HttpCall, prepare, read_arguments
+from onrecord.client.address import SLOW_S, credentials, lost, narrowing, read_address, together
+from onrecord.client.answering import ConnectionFailure, HttpReply, after, pause_before_repeating, read_answer
 from onrecord.client.moving import exported, file_for
-from onrecord.client.wire import SLOW_S, credentials, lost, narrowing, read_address, together
+from onrecord.client.sending import MOVING, HttpCall, prepare, read_arguments
 from onrecord.doors import AsyncDoor, Door
 from onrecord.operation import Operation
 
@@ -94,10 +94,10 @@ class Client(_Connected[httpx2.Client], Door):
         came, attempt = self._send_once(call), 0
         while (pause := pause_before_repeating(call, came, attempt)) is not None:
             time.sleep(pause)
-            came, attempt = self._send_once(call), attempt + 1
+            came, attempt = after(came, self._send_once(call)), attempt + 1
         return read_answer(call, came, self.location)
 
-    def _send_once(self, call: HttpCall) -> Reply | ConnectionFailure:
+    def _send_once(self, call: HttpCall) -> HttpReply | ConnectionFailure:
         timeout = self._timeout_of(call)
         headers = together(self._narrowed, call.headers)
         try:
@@ -110,16 +110,16 @@ class Client(_Connected[httpx2.Client], Door):
 
     def _exchange(
         self, call: HttpCall, headers: list[tuple[bytes, bytes]], timeout: float, content: Any
-    ) -> Reply:
+    ) -> HttpReply:
         with self._http.stream(
             call.method, call.path, headers=headers, content=content, timeout=timeout
         ) as response:
             if call.into is None or not response.is_success:
-                return Reply(response.status_code, response.headers, response.read())
+                return HttpReply(response.status_code, response.headers, response.read())
             with call.into.open("wb") as file:
                 for part in response.iter_bytes():
                     file.write(part)
-            return Reply(response.status_code, response.headers, b"")
+            return HttpReply(response.status_code, response.headers, b"")
 
     def close(self) -> None:
         self._http.close()
@@ -152,10 +152,10 @@ class AsyncClient(_Connected[LazyValue[httpx2.AsyncClient]], AsyncDoor):
         came, attempt = await self._send_once(call), 0
         while (pause := pause_before_repeating(call, came, attempt)) is not None:
             await asyncio.sleep(pause)
-            came, attempt = await self._send_once(call), attempt + 1
+            came, attempt = after(came, await self._send_once(call)), attempt + 1
         return read_answer(call, came, self.location)
 
-    async def _send_once(self, call: HttpCall) -> Reply | ConnectionFailure:
+    async def _send_once(self, call: HttpCall) -> HttpReply | ConnectionFailure:
         timeout = self._timeout_of(call)
         headers = together(self._narrowed, call.headers)
         content = _parts(call.body) if isinstance(call.body, Path) else call.body
@@ -165,11 +165,11 @@ class AsyncClient(_Connected[LazyValue[httpx2.AsyncClient]], AsyncDoor):
                 call.method, call.path, headers=headers, content=content, timeout=timeout
             ) as response:
                 if call.into is None or not response.is_success:
-                    return Reply(response.status_code, response.headers, await response.aread())
+                    return HttpReply(response.status_code, response.headers, await response.aread())
                 with call.into.open("wb") as file:
                     async for part in response.aiter_bytes():
                         await asyncio.to_thread(file.write, part)
-                return Reply(response.status_code, response.headers, b"")
+                return HttpReply(response.status_code, response.headers, b"")
         except httpx2.RequestError as problem:
             return lost(problem, timeout)
 

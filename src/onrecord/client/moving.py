@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from onrecord.care.export import Exported, beside
+from onrecord.care.export import Exported, atomic_file
 from onrecord.care.export import exported as report
 from onrecord.care.kinds import STANDARD, kind_of
 from onrecord.errors import StoreUnavailable
@@ -29,9 +29,9 @@ def exported(file: Path, path: str) -> Exported:
     with file.open(encoding="utf-8") as lines:
         # The first line is the head.
         for line in islice(lines, 1, None):
-            told = json.loads(line)
-            counts[kind_of(told).key] += 1
-            versions += len(told.get("versions", ()))
+            entry = json.loads(line)
+            counts[kind_of(entry).key] += 1
+            versions += len(entry.get("versions", ()))
     return report(path, counts, versions)
 
 
@@ -39,7 +39,7 @@ def exported(file: Path, path: str) -> Exported:
 def _written(path: str) -> Iterator[Path]:
     """A private file that replaces the target, or is printed, when it is complete."""
     if path != STANDARD:
-        with beside(Path(path)) as file:
+        with atomic_file(Path(path)) as file:
             yield file
         return
     with tempfile.TemporaryDirectory(prefix="onrecord-") as folder:

@@ -85,11 +85,11 @@ def attach(call: Call, ask: Attach) -> Attached:
     before = (
         set() if member is None or ask.again else call.attached.attached_before(member, map(entry, chosen))
     )
-    told = _fitted([each for each in chosen if entry(each) not in before], rest, ask.max_tokens)
+    fitting = _fitted([each for each in chosen if entry(each) not in before], rest, ask.max_tokens)
     if member is not None:
-        call.attached.note(member, map(entry, told.memories))
+        call.attached.note(member, map(entry, fitting.memories))
     return replace(
-        told,
+        fitting,
         references=tuple(each.name for each in known),
         repeated=tuple(each.id for each in chosen if entry(each) in before),
         cut=not found.is_whole,
@@ -166,24 +166,24 @@ def _once(known: Sequence[_KnownSubject]) -> list[Memory]:
 
 def _fitted(fresh: Sequence[Memory], rest: Sequence[Memory], max_tokens: int) -> Attached:
     """As many as fit, and at least one, if need be the beginning of it."""
-    told: list[Memory] = []
+    attached: list[Memory] = []
     for memory in fresh:
-        if count_tokens(_text([*told, memory], fresh, rest)) <= max_tokens:
-            told.append(memory)
-    text = _text(told, fresh, rest) if told else Framed("")
-    if fresh and not told:
-        told = [fresh[0]]
+        if count_tokens(_text([*attached, memory], fresh, rest)) <= max_tokens:
+            attached.append(memory)
+    text = _text(attached, fresh, rest) if attached else Framed("")
+    if fresh and not attached:
+        attached = [fresh[0]]
         text = _cut(fresh, rest, max_tokens)
-    ids = {each.id for each in told}
+    ids = {each.id for each in attached}
     omitted = tuple(each.id for each in (*fresh, *rest) if each.id not in ids)
-    return Attached(text=text, tokens=count_tokens(text), memories=tuple(told), omitted=omitted)
+    return Attached(text=text, tokens=count_tokens(text), memories=tuple(attached), omitted=omitted)
 
 
-def _text(told: Sequence[Memory], fresh: Sequence[Memory], rest: Sequence[Memory]) -> Framed:
-    ids = {each.id for each in told}
+def _text(attached: Sequence[Memory], fresh: Sequence[Memory], rest: Sequence[Memory]) -> Framed:
+    ids = {each.id for each in attached}
     left = [f"#{one_line(each.id)}" for each in (*fresh, *rest) if each.id not in ids]
     more = f"(more is known: {', '.join(left[:_NAMED])}{' and others' if len(left) > _NAMED else ''})"
-    return enclosed(HEADING, [*map(entry, told), *([more] if left else [])])
+    return enclosed(HEADING, [*map(entry, attached), *([more] if left else [])])
 
 
 def _cut(fresh: Sequence[Memory], rest: Sequence[Memory], max_tokens: int) -> Framed:

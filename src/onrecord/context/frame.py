@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 from unicodedata import category, name, normalize
 
+from onrecord.model.checks import CHECK_WORDS
 from onrecord.model.memory import Memory
 from onrecord.model.tiers import WORDS
 from onrecord.model.unseen import is_unseen
@@ -52,7 +53,7 @@ class Framed(str):
 
 
 def framed(memories: Sequence[Memory], *, heading: str, with_content: bool = True) -> Framed:
-    """Some memories under a heading, each with its kind, how far it is to be trusted, and its text."""
+    """Some memories under a heading, each with its kind, how far to trust it, and its text."""
     blocks = [entry(memory) if with_content else entry_line(memory) for memory in memories]
     return enclosed(heading, blocks)
 
@@ -95,10 +96,14 @@ def _trust(memory: Memory) -> Iterator[str]:
     if memory.approved_by is not None:
         yield "approved" + (f" {_day(memory.approved_at)}" if memory.approved_at else "")
     yield f"verified {_day(memory.verified_at)}" if memory.verified_at else "not verified"
+    if memory.check_state is not None:
+        # What was seen comes from a database.
+        seen = f": {in_quotes(memory.check_seen)}" if memory.check_seen else ""
+        yield f"{CHECK_WORDS[memory.check_state]}{seen}"
     if memory.status != "active":
         # Why it is stale may repeat what a source says.
-        is_told = memory.status == "stale" and memory.status_reason
-        yield f"stale: {in_quotes(memory.status_reason or '')}" if is_told else memory.status
+        has_reason = memory.status == "stale" and memory.status_reason
+        yield f"stale: {in_quotes(memory.status_reason or '')}" if has_reason else memory.status
     if memory.valid_to is not None:
         yield f"true until {_day(memory.valid_to)}"
 

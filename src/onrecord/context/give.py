@@ -12,14 +12,15 @@ from onrecord.context.conversation import for_own_eyes, inside
 from onrecord.context.frame import bullet, enclosed, entry
 from onrecord.context.legend import legend
 from onrecord.context.parts import ContextGiven, ContextPiece, ContextSection, fitted
-from onrecord.context.turns import said
+from onrecord.context.turns import last_turns
 from onrecord.errors import OnRecordError
 from onrecord.model import limits, rules
 from onrecord.model.advice import NO
+from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.limits import CONTEXT_PARTS, ContextPart
-from onrecord.model.request import IN_CONVERSATION, Request, ask
-from onrecord.model.rules import ListOf, OrNone
+from onrecord.model.request import IN_CONVERSATION, MAYBE_NAME, Request, ask
+from onrecord.model.rules import NAME, ListOf, OrNone
 from onrecord.operation import Call, operation
 from onrecord.recall.recall import Recall, recall
 
@@ -48,14 +49,39 @@ class GiveContext(Request):
         (),
     )
     max_tokens: int = ask(rules.Integer(0, 1_000_000), "How many tokens the whole may cost to read.", 2_000)
+    for_user: str | None = ask(
+        MAYBE_NAME, "Show what an agent of this user would get; for admins. Yourself when left out.", None
+    )
+    for_personas: Sequence[str] = ask(ListOf(NAME, at_most=100), "With these personas; for admins.", ())
+    for_systems: Sequence[str] = ask(
+        ListOf(NAME, at_most=1_000), "As one who may read these systems; for admins.", ()
+    )
 
 
 @operation("read", "memory.read", "GET /context")
 def context(call: Call, ask: GiveContext) -> ContextGiven:
     """Every part that was asked for, framed as data, within the tokens. If one fails, the others are still given."""
-    gathering = _Gathering(replace(call, caller=inside(call.caller, ask.conversation)), ask)
+    caller = _receiver(call.caller, ask)
+    gathering = _Gathering(replace(call, caller=inside(caller, ask.conversation)), ask)
     parts = [part for name in CONTEXT_PARTS if (part := gathering.part(name)) is not None]
     return fitted(list(_once(parts)), ask.max_tokens, gathering.degraded)
+
+
+def _receiver(caller: Caller, ask: GiveContext) -> Caller:
+    """Whose agent gets the context: the caller's, or for an admin who wants to see it, another's."""
+    if ask.for_user is None and not ask.for_personas and not ask.for_systems:
+        return caller
+    caller.require("memory.admin")
+    return Caller(
+        tenant=caller.tenant,
+        user=ask.for_user or caller.user,
+        personas=frozenset(ask.for_personas),
+        systems=dict.fromkeys(ask.for_systems, "read"),
+        permissions=frozenset({"memory.read"}),
+        actor="agent",
+        conversation=caller.conversation,
+        request=caller.request,
+    )
 
 
 @dataclass(slots=True)
@@ -109,13 +135,13 @@ class _Gathering:
             return briefing(reading, self.call.caller.conversation or "")
 
     def _turns(self) -> ContextSection:
-        turns = said(self.call)
+        turns = last_turns(self.call)
         # Of a conversation the end matters most, and a hole in it would mislead.
         pieces = [ContextPiece(text=bullet(turn.content, f"{turn.role}: ")) for turn in reversed(turns)]
         return ContextSection(name="turns", pieces=pieces, render=_under(_SAID), is_run=True, backwards=True)
 
     def _memories(self) -> ContextSection:
-        # Context that nobody asked for must not wait for a model.
+        # Context comes with every turn, without a request, so it must not wait for a model.
         found = recall(self.call, Recall(self.ask.question or "", expand=NO, rerank=NO))
         self.degraded += found.degraded
         pieces = [ContextPiece(text=entry(hit.memory), memory=hit.memory) for hit in found.hits]
@@ -128,10 +154,10 @@ def _under(heading: str) -> Callable[[Sequence[str]], str]:
 
 def _once(parts: Sequence[ContextSection]) -> Iterator[ContextSection]:
     """The hits without memories that the agent gets in every turn anyway."""
-    told = {_id(piece) for part in parts if part.name == "always" for piece in part.pieces}
+    shown = {_id(piece) for part in parts if part.name == "always" for piece in part.pieces}
     for part in parts:
         if part.name == "memories":
-            yield replace(part, pieces=[piece for piece in part.pieces if _id(piece) not in told])
+            yield replace(part, pieces=[piece for piece in part.pieces if _id(piece) not in shown])
         else:
             yield part
 

@@ -1,6 +1,6 @@
 """WHAT fits? The parts of a context with their pieces, chosen so that the whole stays within its tokens."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,23 +13,38 @@ from onrecord.text.tokens import count_tokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBlock(Answer):
-    """One part of the context, framed; `memories` are the ids in it, and `tiers` how far each is trusted."""
+    """One part of the context, framed; `memories` are the ids in it, `tiers` how far each is trusted, and `costs` how
+    many tokens each takes.
+    """
 
     part: ContextPart
     text: str
     tokens: int
     memories: tuple[str, ...] = ()
     tiers: tuple[Tier, ...] = ()
+    costs: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut(Answer):
+    """A piece that did not fit: its part, its tokens, and its memory if it is one."""
+
+    part: ContextPart
+    tokens: int
+    memory: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextGiven(Answer):
-    """Everything in one text and its blocks one by one; `left_out` counts what did not fit the tokens."""
+    """Everything in one text and its blocks one by one; `left_out` counts what did not fit the tokens, and `pieces_left_out`
+    names it.
+    """
 
     text: str
     tokens: int
     blocks: tuple[ContextBlock, ...] = ()
     left_out: int = 0
+    pieces_left_out: tuple[LeftOut, ...] = ()
     degraded: tuple[str, ...] = ()
 
 
@@ -44,6 +59,10 @@ class ContextPiece:
 
     text: str
     memory: Memory | None = None
+
+    @property
+    def tokens(self) -> int:
+        return count_tokens(self.text + _END)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,17 +79,25 @@ class ContextSection:
     is_run: bool = False
     backwards: bool = False
 
-    def told(self, chosen: set[int]) -> ContextBlock:
+    def block(self, chosen: set[int]) -> ContextBlock:
         order = sorted(chosen, reverse=self.backwards)
         text = Framed(self.render([self.pieces[at].text for at in order]))
-        shown = [memory for at in order if (memory := self.pieces[at].memory) is not None]
+        shown = [(memory, self.pieces[at].tokens) for at in order if (memory := self.pieces[at].memory)]
         return ContextBlock(
             part=self.name,
             text=text,
             tokens=count_tokens(text),
-            memories=tuple(memory.id for memory in shown),
-            tiers=tuple(memory.tier for memory in shown),
+            memories=tuple(memory.id for memory, _ in shown),
+            tiers=tuple(memory.tier for memory, _ in shown),
+            costs=tuple(tokens for _, tokens in shown),
         )
+
+    def left_out(self, chosen: set[int]) -> Iterator[LeftOut]:
+        """The pieces that were not chosen."""
+        for at, piece in enumerate(self.pieces):
+            if at not in chosen:
+                memory = None if piece.memory is None else piece.memory.id
+                yield LeftOut(part=self.name, tokens=piece.tokens, memory=memory)
 
 
 @dataclass(slots=True)
@@ -86,7 +113,7 @@ class _ChosenPieces:
         for at, piece in enumerate(part.pieces):
             if at in taken:
                 continue
-            cost = count_tokens(piece.text + _END) + (0 if taken else _shell(part))
+            cost = piece.tokens + (0 if taken else _shell(part))
             if cost <= min(most, self.left):
                 taken.add(at)
                 most -= cost
@@ -105,20 +132,21 @@ def fitted(parts: Sequence[ContextSection], max_tokens: int, degraded: Sequence[
     may first take half of what is left, so that none starves the next, and then the rest."""
     held = [part for part in parts if part.pieces]
     choice = _ChosenPieces(max_tokens)
-    # It is the last to be given up, wherever it is told.
+    # The part "always" is the last to be cut, wherever it is shown.
     by_need = sorted(held, key=lambda part: part.name != "always")
     for part in by_need:
         takes_all = part.name == "always" or part is by_need[-1]
         choice.fill(part, choice.left if takes_all else choice.left // 2)
     for part in by_need:
         choice.fill(part, choice.left)
-    blocks = tuple(part.told(choice.chosen[part.name]) for part in held if choice.chosen[part.name])
+    blocks = tuple(part.block(choice.chosen[part.name]) for part in held if choice.chosen[part.name])
     text = Framed(_GAP.join(block.text for block in blocks))
-    told = sum(map(len, choice.chosen.values()))
+    left_out = tuple(piece for part in held for piece in part.left_out(choice.chosen[part.name]))
     return ContextGiven(
         text=text,
         tokens=count_tokens(text),
         blocks=blocks,
-        left_out=sum(len(part.pieces) for part in held) - told,
+        left_out=len(left_out),
+        pieces_left_out=left_out,
         degraded=tuple(degraded),
     )

@@ -1,4 +1,4 @@
-"""WHAT was just said? A turn is kept for a while, shown again, and dropped."""
+"""WHICH turns does a conversation keep? The last ones, for a while; then they are dropped."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -9,6 +9,7 @@ from typing import Any, cast
 from onrecord.context import conversation
 from onrecord.errors import Fault, Forbidden, StoreUnavailable
 from onrecord.model import limits, rules
+from onrecord.model.advice import YES
 from onrecord.model.agent import AGENT_NAME, agent_faults
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -37,7 +38,7 @@ class NoteTurn(Request):
     extract: str | None = ask(
         ADVISED,
         "With the assistant's turn, which ends it: save the facts that an advisor finds in what was said since the last "
-        "such turn: yes, no, or one of the models that are configured.",
+        "such turn: yes, no, or one of the models that are configured. Left out, the tenant's settings say; it is then done later.",
         None,
     )
     extract_later: bool = ask(rules.FLAG, "Answer at once, and find those facts afterwards.", False)
@@ -76,7 +77,7 @@ class ListedTurns(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ClearTurns(Request):
-    """Drop the turns of a conversation."""
+    """Drop the turns of a conversation, also those that wait until their facts are extracted."""
 
     conversation: str | None = ask(MAYBE_CONVERSATION, IN_CONVERSATION, None)
 
@@ -100,19 +101,33 @@ def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
     # It is kept in memory alone, and so needs no store that can be used.
     meant = NamedConversation(ConversationKey(call.caller.user, named))
     with suppress(StoreUnavailable):
-        # What an argument names is not begun by it: it may come from a model.
+        # An argument may come from a model, so it begins no conversation.
         meant = conversations.spoken_in(inside, begins=call.caller.conversation is not None)
         call.turns.follow(call.caller.tenant, meant.key, meant.begun)
     call.turns.add(call.caller.tenant, meant.key, turn_of(ask, call.now), meant.begun)
-    noted = NotedTurn(conversation=named, turns=len(_told(call, meant)))
-    if ask.role != "assistant" or not is_wanted(ask.extract):
+    noted = NotedTurn(conversation=named, turns=len(_turns(call, meant)))
+    if ask.role != "assistant":
         return noted
-    return replace(noted, extracted=_extracted(inside, ask, _told(call, meant)))
+    if ask.extract is None and _extracts_unasked(call):
+        # Who did not ask for it does not wait for it.
+        ask = replace(ask, extract=YES, extract_later=True)
+    if not is_wanted(ask.extract):
+        return noted
+    return replace(noted, extracted=_extracted(inside, ask, _turns(call, meant)))
+
+
+def _extracts_unasked(call: Call) -> bool:
+    """Whether the tenant lets an advisor find the facts of every turn."""
+    if not call.advisor.is_there:
+        return False
+    with suppress(StoreUnavailable):
+        return "extract" in call.standing_advice()
+    return False
 
 
 def _extracted(call: Call, ask: NoteTurn, kept: Sequence[Turn]) -> Extracted:
     """The facts of the turn that ends here: what the user said since the assistant last spoke, and the answer. What tools
-    said is not read.
+    returned is not read.
     """
     asked: list[str] = []
     for turn in reversed(kept[:-1]):
@@ -133,13 +148,13 @@ def _extracted(call: Call, ask: NoteTurn, kept: Sequence[Turn]) -> Extracted:
     )
 
 
-def said(call: Call, most: int | None = None) -> tuple[Turn, ...]:
+def last_turns(call: Call, most: int | None = None) -> tuple[Turn, ...]:
     """The last turns of the conversation that the caller is in, oldest first; none if any process has deleted it."""
     here = _follow(call)
-    return () if here is None else _told(call, here, most)
+    return () if here is None else _turns(call, here, most)
 
 
-def _told(call: Call, here: NamedConversation, most: int | None = None) -> tuple[Turn, ...]:
+def _turns(call: Call, here: NamedConversation, most: int | None = None) -> tuple[Turn, ...]:
     """The last turns that the caller may see. Turns from before the conversation began go only to the user who began
     it: they may be from an earlier one of the same name.
     """
@@ -166,7 +181,7 @@ def turn_of(ask: NoteTurn, now: datetime) -> Turn:
 def turns(call: Call, ask: ListTurns) -> ListedTurns:
     named = conversation.needed(call.caller, ask.conversation)
     inside = replace(call, caller=conversation.inside(call.caller, ask.conversation))
-    return ListedTurns(conversation=named, turns=said(inside, ask.limit))
+    return ListedTurns(conversation=named, turns=last_turns(inside, ask.limit))
 
 
 @operation("write", "memory.manage", "DELETE /turns", command=None)
@@ -175,6 +190,9 @@ def clear_turns(call: Call, ask: ClearTurns) -> ClearedTurns:
     here = _follow(replace(call, caller=conversation.inside(call.caller, ask.conversation)))
     if here is None:
         return ClearedTurns(conversation=named, cleared=0)
-    cleared = len(_told(call, here))
+    cleared = len(_turns(call, here))
     call.turns.clear(call.caller.tenant, here.key)
+    if here.begun is not None:
+        with call.writing() as writing:
+            writing.workspace.drop_turns(here.key)
     return ClearedTurns(conversation=named, cleared=cleared)

@@ -16,6 +16,7 @@ from onrecord.evaluation.methods import (
     EvalMethod,
     FilledHaystack,
     SaveContext,
+    ThroughFace,
     ThroughRecall,
     ThroughSearch,
 )
@@ -24,7 +25,7 @@ from onrecord.evaluation.scores import Scores, averages, by_chance, score
 from onrecord.evaluation.unanswerable import AbstentionCount, Whose, unanswerable
 from onrecord.service import OnRecord
 
-__all__ = ["OtherTasks", "ThroughRecall", "ThroughSearch", "evaluate"]
+__all__ = ["OtherTasks", "ThroughFace", "ThroughRecall", "ThroughSearch", "evaluate"]
 
 #: By `recall` with its default recipe.
 AS_USUAL: Final = ThroughRecall()
@@ -66,25 +67,25 @@ class _Run:
     def measure(self, haystack: Haystack, door: OnRecord) -> None:
         started = perf_counter()
         saving = SaveContext(now=self._now, notices=self.notices, saved=lambda: self._step("saving"))
-        told = self._way.save(door, haystack, saving)
+        filled = self._way.save(door, haystack, saving)
         if door.status().embedder:
             door.embed_missing()
         self.saved_s += perf_counter() - started
         known = {document.id for document in haystack.documents}
         for question in haystack.questions:
             started = perf_counter()
-            ranked = self._way.ask(door, question, told, self.notices)
+            ranked = self._way.ask(door, question, filled, self.notices)
             self.asked_s += perf_counter() - started
             self._step("asking")
             self.groups[question.group].append(score(ranked, question.gold))
             reachable = len(question.gold & known)
             self.chance.append(by_chance(len(known), reachable, len(question.gold), DEPTH))
-        self._ask_in_vain(haystack, door, told)
+        self._ask_in_vain(haystack, door, filled)
 
-    def _ask_in_vain(self, haystack: Haystack, door: OnRecord, told: FilledHaystack) -> None:
+    def _ask_in_vain(self, haystack: Haystack, door: OnRecord, filled: FilledHaystack) -> None:
         asked = unanswerable(self._task, haystack, self._others.tasks, self._others.most)
         for whose, questions in asked.items():
-            answers = [self._way.ask(door, question, told, Counter()) for question in questions]
+            answers = [self._way.ask(door, question, filled, Counter()) for question in questions]
             before = self.silence.get(whose, AbstentionCount(0, 0))
             silent = sum(not answer for answer in answers)
             self.silence[whose] = AbstentionCount(before.questions + len(answers), before.silent + silent)

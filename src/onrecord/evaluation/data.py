@@ -27,7 +27,7 @@ class EvalDocument(NamedTuple):
     meta: Mapping[str, Any]
 
 
-class Question(NamedTuple):
+class EvalQuestion(NamedTuple):
     """A question, the documents that answer it, the kind of question it is, and what else the data says of it."""
 
     id: str
@@ -42,7 +42,7 @@ class Haystack(NamedTuple):
 
     name: str
     documents: list[EvalDocument]
-    questions: list[Question]
+    questions: list[EvalQuestion]
 
 
 class Task(NamedTuple):
@@ -82,10 +82,10 @@ def read_task(data: Path, name: str, skipped: Collection[str] = ()) -> Task:
 
 def _fill(haystacks: Mapping[str, Haystack], path: Path) -> None:
     is_empty = True
-    for told in _read(path, _DOCUMENT):
+    for line in _read(path, _DOCUMENT):
         is_empty = False
-        if asked := haystacks.get(told["corpus"]):
-            asked.documents.append(EvalDocument(told["id"], told["text"], told.get("meta", {})))
+        if asked := haystacks.get(line["corpus"]):
+            asked.documents.append(EvalDocument(line["id"], line["text"], line.get("meta", {})))
     if is_empty:
         raise invalid(str(path), "holds no document")
 
@@ -98,16 +98,16 @@ def _look_for_gold(haystack: Haystack, notices: Counter[str]) -> None:
             notices["Gold documents that are not in their haystack, counted as missed"] += missing
 
 
-def _questions(path: Path) -> Iterator[tuple[str, Question]]:
-    for told in _read(path, _QUESTION):
-        question = Question(
-            id=told["id"],
-            text=told["text"],
-            gold=frozenset(told.get("gold", ())),
-            group=told.get("group", _NO_GROUP),
-            meta=told.get("meta", {}),
+def _questions(path: Path) -> Iterator[tuple[str, EvalQuestion]]:
+    for line in _read(path, _QUESTION):
+        question = EvalQuestion(
+            id=line["id"],
+            text=line["text"],
+            gold=frozenset(line.get("gold", ())),
+            group=line.get("group", _NO_GROUP),
+            meta=line.get("meta", {}),
         )
-        yield told["corpus"], question
+        yield line["corpus"], question
 
 
 def _read(path: Path, shape: Object) -> Iterator[dict[str, Any]]:

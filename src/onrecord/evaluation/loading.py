@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from onrecord.catalog.naming import legal_names
 from onrecord.evaluation.data import EvalDocument
 from onrecord.model import limits, rules
 from onrecord.model.unset import UNSET, Unset
@@ -21,18 +22,24 @@ _WEEKDAY: Final = re.compile(r" \(\w+\)")
 
 def memory_of(document: EvalDocument, now: datetime, notices: Counter[str]) -> dict[str, Any]:
     """The fields of a save: text, names, conversation and past date have fields of their own; the rest is metadata."""
-    told = dict(document.meta)
-    named = told.pop("entities", None)
-    speaker = told.get("speaker")
+    values = dict(document.meta)
+    named = values.pop("entities", None)
+    speaker = values.get("speaker")
     return {
         "content": _fitting(document.text, notices),
         "entities": _references(
             [*(named if isinstance(named, list) else ()), *([speaker] if speaker else ())], notices
         ),
-        "conversation": _conversation(told.get("session")),
-        "valid_from": _past(told.get("date"), now),
-        "metadata": _metadata(told, notices),
+        "conversation": _conversation(values.get("session")),
+        "valid_from": _past(values.get("date"), now),
+        "metadata": _metadata(values, notices),
     }
+
+
+def datasource_of(document: EvalDocument) -> list[str]:
+    """The database that a document is about, as a datasource is called where there is no catalog."""
+    database = document.meta.get("db")
+    return list(legal_names([database]).values()) if isinstance(database, str) else []
 
 
 def save_all(
@@ -41,18 +48,21 @@ def save_all(
     now: datetime,
     notices: Counter[str],
     saved: Callable[[], None],
-    references: Callable[[EvalDocument], Sequence[str]] = lambda document: (),
+    references: Callable[[EvalDocument], Sequence[str]] = datasource_of,
+    more: Callable[[str], dict[str, Any]] = lambda text: {},
 ) -> dict[str, str]:
     """Save each document under a number; returns the document's id for each memory.
 
-    An id of its own keeps a memory from being merged with another of the same text. `references` says which entities
-    of the catalog a document is about; they come before the names in it.
+    An id of its own keeps a memory from being merged with another of the same text. `references` says which datasource
+    and which entities of the catalog a document is about; they come before the names in it. `more` gives fields that a
+    text is kept with.
     """
     names: dict[str, str] = {}
     for number, document in enumerate(documents, 1):
         fields = memory_of(document, now, notices)
         fields["entities"] = [*references(document), *fields["entities"]][: limits.ENTITIES]
         if fields["content"].strip():
+            fields |= more(fields["content"])
             answer = door.remember(**fields, id=str(number), alike="keep")
             names[answer.memory.id] = document.id
             notices["Secrets taken out of documents"] += answer.scrubbed
@@ -117,9 +127,9 @@ def _moment(date: str) -> datetime | None:
     return None
 
 
-def _metadata(told: dict[str, Any], notices: Counter[str]) -> dict[str, Any]:
+def _metadata(meta: dict[str, Any], notices: Counter[str]) -> dict[str, Any]:
     try:
-        clean: dict[str, Any] = rules.Json()(told)
+        clean: dict[str, Any] = rules.Json()(meta)
     except ValueError:
         notices["Metadata that cannot be stored, left out"] += 1
         return {}

@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from onrecord.care.resampling import interval
+
 _CUTS: Final = (5, 10, 20)
 _NDCG_CUT: Final = 10
 #: The names of the measures, in the order in which `score` gives them.
@@ -21,9 +23,6 @@ MEASURES: Final = (
     "mrr",
     f"ndcg@{_NDCG_CUT}",
 )
-
-_RESAMPLES: Final = 1_000
-_SEED: Final = 0
 
 Scores = tuple[float, ...]
 
@@ -38,7 +37,7 @@ class Averages(NamedTuple):
 
 
 def score(ranked: Sequence[str], gold: frozenset[str]) -> Scores:
-    """The measures of one answer. `gold` must not be empty, and nothing stands in a ranking twice."""
+    """The measures of one answer. `gold` must not be empty, and a ranking must not contain anything twice."""
     scores: list[float] = []
     for cut in _CUTS:
         found = len(gold.intersection(ranked[:cut]))
@@ -76,16 +75,12 @@ def by_chance(documents: int, known: int, gold: int, depth: int) -> Scores:
 def averages(rows: Sequence[Scores]) -> Averages:
     """Means, and the middle 95 % of the means of a thousand resamples of the questions (bootstrap, fixed seed)."""
     values = np.array(rows)
-    chance = np.random.default_rng(_SEED)
-    resampled = np.array(
-        [values[chance.integers(len(values), size=len(values))].mean(axis=0) for _ in range(_RESAMPLES)]
-    )
-    resampled.sort(axis=0)
+    low, high = interval(values)
     return Averages(
         questions=len(rows),
         mean=_named(values.mean(axis=0)),
-        low=_named(resampled[int(0.025 * _RESAMPLES)]),
-        high=_named(resampled[int(0.975 * _RESAMPLES)]),
+        low=_named(low),
+        high=_named(high),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final, Literal, NamedTuple
 
-from onrecord.evaluation.data import Haystack, Question, Task
+from onrecord.evaluation.data import EvalQuestion, Haystack, Task
 
 #: foreign: of another task. other: of another haystack of the same task.
 Whose = Literal["foreign", "other"]
@@ -24,11 +24,11 @@ class AbstentionCount(NamedTuple):
 
 def unanswerable(
     task: Task, haystack: Haystack, tasks: Sequence[Task], most: int
-) -> Mapping[Whose, list[Question]]:
+) -> Mapping[Whose, list[EvalQuestion]]:
     """At most so many questions of each other task and haystack, always the same ones."""
     chance = Random(f"{task.name} {haystack.name}")
     own = {question.text for each in task.haystacks for question in each.questions}
-    found: dict[Whose, list[Question]] = {whose: [] for whose in WHOSE}
+    found: dict[Whose, list[EvalQuestion]] = {whose: [] for whose in WHOSE}
     for other in tasks:
         questions = [question for each in other.haystacks for question in each.questions]
         # Two tasks may ask the same of the same documents.

@@ -2,7 +2,8 @@
 
 A face translates the words of one other system to our operations and back. Its folder holds everything in those words:
 the translation, the tools for agents (`tools.py`, and `opening.py` if they depend on settings), the routes for
-programs (`routes.py`), the commands for a shell (`commands.py`), and its page (`README.md`). `native` and `full` use
+programs (`routes.py`), the commands for a shell (`commands.py`), its search as the
+evaluation asks it (`evaluating.py`), and its page (`README.md`). `native` and `full` use
 our own words and have only tools.
 """
 
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final, Literal
 
-Part = Literal["tools", "routes", "commands", "opening"]
+Part = Literal["tools", "routes", "commands", "opening", "evaluating"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Face:
     commands: str | None = None
     #: Has `tools(config, door)` and `is_kept_elsewhere(config)`, if its tools depend on its settings.
     opening: str | None = None
+    #: Has SEARCH: how its users search, and how their texts are kept, for `onrecord eval --through`.
+    evaluating: str | None = None
     #: Settings of this face alone, in addition to the general ones.
     settings: tuple[FaceSetting, ...] = ()
     #: By setting: the environment variable of the other system that its users have set already. Ours takes precedence.
@@ -57,6 +60,7 @@ TABLE: Final = (
         tools="onrecord.faces.slayer.tools",
         routes="onrecord.faces.slayer.routes",
         commands="onrecord.faces.slayer.commands",
+        evaluating="onrecord.faces.slayer.evaluating",
     ),
     Face(
         "datamind",
@@ -64,6 +68,7 @@ TABLE: Final = (
         tools="onrecord.faces.datamind.tools",
         routes="onrecord.faces.datamind.routes",
         opening="onrecord.faces.datamind.opening",
+        evaluating="onrecord.faces.datamind.evaluating",
         settings=(
             FaceSetting(
                 "long_term",
@@ -85,7 +90,12 @@ TABLE: Final = (
             "tenant": "DATAMIND__DATA__PROFILE",
         },
     ),
-    Face("checkstack", "the words of the checkstack platform", tools="onrecord.faces.checkstack.tools"),
+    Face(
+        "checkstack",
+        "the words of the checkstack platform",
+        tools="onrecord.faces.checkstack.tools",
+        evaluating="onrecord.faces.checkstack.evaluating",
+    ),
     Face(
         "data_platform",
         "the words of a data platform",
@@ -93,6 +103,7 @@ TABLE: Final = (
         routes="onrecord.faces.data_platform.routes",
         commands="onrecord.faces.data_platform.commands",
         opening="onrecord.faces.data_platform.opening",
+        evaluating="onrecord.faces.data_platform.evaluating",
         settings=(
             FaceSetting(
                 "tools_allow",
@@ -107,9 +118,10 @@ TABLE: Final = (
         "the words of the arbiter runtime, and the commands in its agents' texts",
         routes="onrecord.faces.arbiter.routes",
         commands="onrecord.faces.arbiter.commands",
+        evaluating="onrecord.faces.arbiter.evaluating",
     ),
 )
-#: The faces that have tools: whoever chooses a face chooses one of these.
+#: The faces that have tools, from which a server chooses.
 WITH_TOOLS: Final = {face.name: face for face in TABLE if face.tools is not None}
 USUAL: Final = TABLE[0].name
 SETTINGS: Final = tuple(setting for face in TABLE for setting in face.settings)

@@ -15,7 +15,7 @@ from secrets import token_hex
 from typing import Final
 
 from onrecord.errors import OnRecordError, StoreUnavailable
-from onrecord.jobs.embedding import wait_after
+from onrecord.jobs.missing_vectors import wait_after
 from onrecord.store.ports.jobs import STORE, TURN, Job
 from onrecord.store.ports.store import Store
 
@@ -34,11 +34,12 @@ Doer = Callable[[Sequence[Job], datetime], Did]
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """A recurring job of the whole store: `do` may run twice, and raises its errors. `is_wanted` is a cheap check for
+    """A recurring job of the whole store: `do` may run twice, raises its errors, and returns when to come back if there is
+    more to do than fits into one claim. `is_wanted` is a cheap check for
     callers that start a worker only if there is something to do.
     """
 
-    do: Callable[[datetime], object]
+    do: Callable[[datetime], timedelta | None]
     every: timedelta
     is_wanted: Callable[[], bool] = lambda: False
 
@@ -131,13 +132,13 @@ class Worker:
         try:
             if not isinstance(doer, Periodic):
                 return doer(jobs, now)
-            doer.do(now)
+            rest = doer.do(now)
         except Exception as problem:
             # If the store is out of reach, this raises too, and the lease ends by itself.
             return 0, (self._put_off(jobs, problem),)
         with self._store.jobs() as queue:
             for job in jobs:
-                queue.postpone(job, self._clock() + doer.every, None)
+                queue.postpone(job, self._clock() + (rest or doer.every), None)
         return 0, ()
 
     def _put_off(self, jobs: Sequence[Job], problem: Exception) -> str:

@@ -1,4 +1,4 @@
-"""WHAT does an advisor say, and what did that cost? Advice is kept beside what it is about, and decides nothing by itself."""
+"""WHAT does an advisor answer, and at what cost? Advice is kept beside its subject, and decides nothing by itself."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
@@ -8,7 +8,7 @@ from onrecord.model.answer import Answer
 #: What an advisor is asked to do.
 Task = Literal["expand", "rerank", "rerank_fine", "tag", "supersede", "extract", "judge"]
 #: What a tenant or an agent may let it do without being asked each time.
-Standing = Literal["expand", "rerank", "rerank_close", "tag", "supersede"]
+Standing = Literal["expand", "rerank", "rerank_close", "rerank_fine", "tag", "supersede", "extract"]
 Nothing = Literal["nothing"]
 #: When an order is asked for: always, or only if the relevance of the first hits does not decide it.
 RerankWhen = Literal["always", "close"]
@@ -16,22 +16,25 @@ Verdict = Literal["duplicate", "contradiction", "new"]
 
 TASKS: Final[tuple[Task, ...]] = get_args(Task)
 NOTHING: Final[Nothing] = "nothing"
+#: How the note begins where there was no need to ask.
+NOT_ASKED: Final = "not asked: "
 STANDING: Final[tuple[Standing, ...]] = get_args(Standing)
 RERANK_WHEN: Final[tuple[RerankWhen, ...]] = get_args(RerankWhen)
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 #: Costs are counted in millionths of a dollar, so that sums stay exact.
 MICROS: Final = 1_000_000
-#: Whom a request asks: nobody, the model that is configured, or one of those that are, by its name.
+#: Which model a request asks: none, the usual one, or a configured one by its name.
 NO, YES = "no", "yes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advised(Answer):
-    """What became of one question to an advisor.
+    """The result of one question to an advisor.
 
     `applied` says whether the answer took it into account; if not, `note` says why, and the answer is what it would be
     without an advisor. `shown` are the ids of the candidates that it saw, and `said` is what was taken of its reply:
-    paraphrases, ids in their order, tags or facts. `prompt` is the prompt with its version. Tokens and `cost`, in dollars, are those of the call; a repeated question costs nothing.
+    paraphrases, ids in their order, tags or facts. `prompt` is the prompt with its version. `tries` is how often the model was
+    called for it. Tokens and `cost`, in dollars, are those of the call; a repeated question calls nobody and costs nothing.
     """
 
     task: Task
@@ -44,12 +47,18 @@ class Advised(Answer):
     note: str | None = None
     prompt: str | None = None
     ms: float = 0.0
+    tries: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
 
-    def told(self) -> str:
-        """One line about it, for a person or an agent."""
+    @property
+    def was_needless(self) -> bool:
+        """Whether nobody was asked because there was nothing to ask."""
+        return (self.note or "").startswith(NOT_ASKED)
+
+    def summary(self) -> str:
+        """One line about it for a person or an agent."""
         if not self.applied:
             return f"No advice ({self.task}): {self.note}"
         listed = ", ".join(f"#{id}" for id in self.said)
@@ -65,7 +74,8 @@ class Advised(Answer):
 
     def took(self) -> str:
         """What it took: time, tokens and dollars."""
-        return f"{self.ms:.0f} ms, {self.tokens_in} + {self.tokens_out} tokens, ${self.cost:.5f}"
+        tries = f" in {self.tries} tries" if self.tries > 1 else ""
+        return f"{self.ms:.0f} ms{tries}, {self.tokens_in} + {self.tokens_out} tokens, ${self.cost:.5f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """The same in plain values, as every surface writes it: texts, numbers, lists, and times in ISO 8601."""
-        told: dict[str, Any] = to_json(self)
-        return told
+        plain: dict[str, Any] = to_json(self)
+        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""WHO asks? The Caller comes from trusted code; what a model sends may narrow it, never widen it."""
+"""WHO is calling? The Caller comes from trusted code; what a model sends may narrow it, never widen it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ _DEFAULT_PERMISSIONS: Final[frozenset[Permission]] = frozenset({"memory.read", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks, for whom, from where, and what they may do."""
+    """Who calls, for whom, from where, and what they may do."""
 
     tenant: str
     user: str
@@ -89,6 +89,11 @@ class Caller:
                 f"This needs the permission {permission}, which {self.user} does not hold here. Ask an admin for it."
             )
 
+    @property
+    def lets_checks_run(self) -> bool:
+        """Whether a check runs because this caller says so."""
+        return self.actor == "person" and "memory.review" in self.permissions
+
     def require_person(self, what: str) -> None:
         """Forbidden for agents and unattended runs; the operator of the store may do what a person may."""
         if self.actor != "person" and not self.operator:
@@ -101,7 +106,7 @@ class Caller:
 
     @property
     def spoken_in(self) -> ConversationKey | None:
-        """The conversation that the caller means to be in; the store says whether they are."""
+        """The conversation that the caller names; the store decides whether they are a member."""
         if self.conversation is None:
             return None
         if self.conversation_by is None:

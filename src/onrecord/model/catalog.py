@@ -14,7 +14,7 @@ ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
 #: Under this name the details of a column hold examples of its values.
 SAMPLED: Final = "sampled"
 #: Under this name the details of a model say that its source does not know all of its columns.
-COLUMNS_TOLD: Final = "columns_told"
+COLUMNS_KNOWN: Final = "columns_told"
 MEMORY_PREFIX: Final = "memory:"
 THING_PREFIX: Final = "thing:"
 SYSTEM_PREFIX: Final = "system:"
@@ -24,7 +24,7 @@ FIELD_URN: Final = "urn:li:schemaField:("
 
 
 class FieldUrn(NamedTuple):
-    """What the URN of a field says: the URN of its model, and its own name."""
+    """The URN of a field: the URN of its model, and its own name."""
 
     model: str
     name: str

@@ -1,4 +1,4 @@
-"""WHAT was promoted into the catalog? A changeset: the edits of approved proposals with what stood there before."""
+"""WHAT was promoted into the catalog? A changeset: the edits of approved proposals with the values before them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from onrecord.model.shapes import Object, Several
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """One value before and after; None where nothing stood or stands.
+    """One value before and after; None for no value.
 
     `under` is what the target needs to put it back, such as what was promoted there before; `renews` if that stays, though
     the source says something else by now. `written` says whether the new value was written, or was about to be, and not
@@ -77,11 +77,11 @@ def proposal_state(memory: Memory, changeset: Changeset | None) -> ProposalState
 
 
 #: Why a changeset that came without its catalog is not applied.
-WITHOUT_CATALOG: Final = "it came here without its catalog and has no effect here"
+WITHOUT_CATALOG: Final = "it was imported without its catalog and has no effect here"
 
 
 def without_effect(changeset: Changeset) -> Changeset:
-    """A changeset in a store to which it came without its catalog: nothing that it promoted stands there, and nothing of it
+    """A changeset in a store to which it came without its catalog: none of its values is there, and nothing of it
     can be put back or finished. What it had applied is approved there, and can be applied anew.
     """
     changes = tuple(replace(each, under=None, written=False) for each in changeset.changes)
@@ -93,7 +93,7 @@ def without_effect(changeset: Changeset) -> Changeset:
 def _faults(clean: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Fault]:
     edit = clean.get("edit")
     if edit is not None and not same_value(clean.get("after"), edit.after):
-        yield Fault("after", "is not what its edit leaves there")
+        yield Fault("after", "is not the result of its edit")
 
 
 _CHANGE: Final = Object(
@@ -102,7 +102,7 @@ _CHANGE: Final = Object(
         "edit": EDIT,
         "before": OrNone(Json(any_kind=True)),
         "after": OrNone(Json(any_kind=True)),
-        "memories": Several(rules.ID),
+        "memories": Several(rules.STORED_ID),
         "approved_by": OrNone(rules.NAME),
         "under": OrNone(Json()),
         "renews": rules.FLAG,
@@ -122,7 +122,7 @@ CHANGESET: Final = Object(
         "target": rules.NAME,
         "state": Choice(limits.CHANGESET_STATES),
         "changes": Several(_CHANGE),
-        "memories": Several(rules.ID),
+        "memories": Several(rules.STORED_ID),
         "by": rules.NAME,
         "at": rules.INSTANT,
         "updated_at": rules.INSTANT,

@@ -1,4 +1,4 @@
-"""WHAT is a conversation called? One's own by its name, another's as `~OWNER/NAME`, whoever asks.
+"""WHAT is a conversation called? A user's own by its name, another user's as `~OWNER/NAME`; everyone may use the longer form.
 
 In OWNER `~0` stands for `~` and `~1` for `/`, so that the first `/` ends it whatever the owner is called; NAME is
 the rest, as it is. So every conversation has one such form, and no name that one uses for oneself can mean another's.
@@ -63,8 +63,8 @@ def keys_of(name: str, user: str) -> tuple[ConversationKey, ...]:
     Before what the name says comes what is literally called so, begun before such names were reserved or `#42` meant 42.
     """
     own = ConversationKey(user, name)
-    said = _explicit_key(name) or own
-    return tuple(dict.fromkeys((own, plain(own), said, plain(said))))
+    qualified = _explicit_key(name) or own
+    return tuple(dict.fromkeys((own, plain(own), qualified, plain(qualified))))
 
 
 def plain(key: ConversationKey) -> ConversationKey:

@@ -44,7 +44,7 @@ _NAMES_ALONE: Final = frozenset({"tags", "terms"})
 
 
 class Cell(NamedTuple):
-    """Where a value stands."""
+    """The place of a value: its entity, field and key."""
 
     entity: str
     field: EditField
@@ -67,14 +67,14 @@ class Edit:
 
     @property
     def after(self) -> Any:
-        """What stands there afterwards; None for nothing, and true for a tag or a term."""
+        """The value afterwards; None for nothing, and true for a tag or a term."""
         if self.op == "remove":
             return None
         return True if self.field in _NAMES_ALONE else self.value
 
 
 def reading(cell: Cell, value: Any) -> dict[str, Any]:
-    """The edit after which a value stands at a place, as JSON; None takes it away."""
+    """The edit that puts a value, as JSON, at a place; None takes it away."""
     names_alone = cell.field in _NAMES_ALONE
     op = "remove" if value is None else "add" if names_alone else "set"
     return {**cell._asdict(), "op": op, "value": None if names_alone and value is True else value}
@@ -96,7 +96,7 @@ def _faults(clean: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Faul
     if op == "remove" or field in _NAMES_ALONE:
         if value is not None:
             what = "what is removed" if op == "remove" else field
-            yield Fault("value", f"{what} needs none, the key says which")
+            yield Fault("value", f"must be left out: the key alone identifies {what}")
     elif value is None:
         yield Fault("value", "is missing")
     else:
@@ -106,14 +106,14 @@ def _faults(clean: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Faul
             yield from faults_at("value", reason)
     for name in ("key", "value"):
         if found := next(_unseen_in(given.get(name)), None):
-            told = "holds an invisible character; what is promoted may hold none"
-            yield Fault(name, f"{told} ({found!a})")
+            problem = "holds an invisible character; a promoted value may hold none"
+            yield Fault(name, f"{problem} ({found!a})")
 
 
 def _key_faults(field: str, key: str | None) -> Iterator[Fault]:
     if field == "description":
         if key is not None:
-            yield Fault("key", "a description has none; name a column as the entity")
+            yield Fault("key", "must be left out: a description has no key; name a column as the entity")
     elif key is None:
         yield Fault("key", f"is missing: it says which of the {field}")
     elif field == "links" and not _LINK.fullmatch(key):
@@ -121,7 +121,7 @@ def _key_faults(field: str, key: str | None) -> Iterator[Fault]:
 
 
 def _unseen_in(value: Any) -> Iterator[str]:
-    """The characters of a value that nobody sees."""
+    """The invisible characters of a value."""
     if isinstance(value, str):
         if not (value.isascii() and value.isprintable()):
             for line in _NEW_LINE.split(value):

@@ -64,7 +64,7 @@ class Similar(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnedDown(Answer):
+class RejectedProposal(Answer):
     """An earlier proposal that says nearly the same as a saved one and was rejected: by whom, when and why. `is_same`
     if it says the very same in the same words, so that it is not proposed again without something new.
     """

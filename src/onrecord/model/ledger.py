@@ -1,12 +1,15 @@
-"""WHAT is recorded of API keys, of changes and of a tenant's settings?"""
+"""WHAT is recorded of API keys, sign-ins, changes and a tenant's settings?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, Literal
 
 from onrecord.model.advice import Standing
 from onrecord.model.answer import Answer
 from onrecord.model.limits import Actor, AuditOutcome, Grant, Origin, Permission
+
+YesOrNo = Literal["yes", "no"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,38 @@ class Key(Answer):
     revoked_at: datetime | None = None
     per_minute: int | None = None
     saves_per_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """A person's or an agent's way into the pages from one browser, until it ends.
+
+    It was begun with a key, or else with a token of an issuer, which said the rest: personas, permissions, systems,
+    actor.
+    """
+
+    tenant: str
+    user: str
+    key: str | None = None
+    claims: Mapping[str, Any] | None = None
+    began_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonsQuestion:
+    """What an agent asked of a person who opens a link: to call a tool with these arguments.
+
+    `answer` is what became of it, once a person has answered.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    user: str
+    origin: Origin
+    at: datetime
+    ends_at: datetime
+    answer: YesOrNo | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +86,10 @@ class TenantSettings(Answer):
 
     `agents_share`: all its agents, attended or not, share one tier and may correct each other's shared memories.
     `members_retire`: whoever may save there may also retire and supersede what others shared, within their tier.
+    `keep_questions`: feedback keeps the question that it is about; otherwise only a digest of it.
     """
 
     agents_share: bool = False
     members_retire: bool = False
     advice: tuple[Standing, ...] = ()
+    keep_questions: bool = False

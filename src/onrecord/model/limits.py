@@ -26,7 +26,7 @@ Tier = Literal["approved", "person", "agent", "unattended", "tool", "import"]
 Actor = Literal["person", "agent", "unattended"]
 #: What a save does about memories that say nearly the same.
 Alike = Literal["keep", "tell", "supersede"]
-#: What becomes of a reference that the catalog does not know.
+#: What to do with a reference that the catalog does not know.
 Unknown = Literal["refuse", "keep"]
 ProposedChange = Literal["save", "revise", "supersede", "retire", "forget"]
 Permission = Literal["memory.read", "memory.manage", "memory.review", "memory.admin", "memory.global"]
@@ -35,7 +35,7 @@ Direction = Literal["out", "in", "both"]
 Times = Literal["soft", "hard", "off"]
 Role = Literal["user", "assistant", "system", "tool"]
 AuditOutcome = Literal["done", "refused"]
-ListOrder = Literal["updated", "created"]
+ListOrder = Literal["updated", "created", "oldest"]
 TallyBy = Literal[
     "status", "kind", "dimension", "category", "confidence", "source", "scope", "owner", "tag", "entity"
 ]
@@ -48,6 +48,9 @@ ProposalState = Literal["pending", "approved", "applied", "rejected", "rolled_ba
 ProposalFilter = Literal["any", "pending", "approved", "applied", "rejected", "rolled_back", "superseded"]
 ChangesetState = Literal["applying", "applied", "taking_back", "failed", "rolling_back", "rolled_back"]
 AfterRollBack = Literal["review", "archive"]
+CheckKind = Literal["sql", "query", "entity", "file"]
+#: What came of the checks of a memory; *unverifiable* if they could not be run, which says nothing about it.
+CheckState = Literal["unchecked", "verified", "failed", "unverifiable"]
 ContextPart = Literal["legend", "always", "briefing", "turns", "memories"]
 
 #: How a key begins: a new one as the first, one that was made under the project's former name as the second.
@@ -84,6 +87,8 @@ PROPOSAL_FILTERS: Final[tuple[ProposalFilter, ...]] = get_args(ProposalFilter)
 CHANGESET_STATES: Final[tuple[ChangesetState, ...]] = get_args(ChangesetState)
 AFTER_ROLL_BACK: Final[tuple[AfterRollBack, ...]] = get_args(AfterRollBack)
 CONTEXT_PARTS: Final[tuple[ContextPart, ...]] = get_args(ContextPart)
+CHECK_KINDS: Final[tuple[CheckKind, ...]] = get_args(CheckKind)
+CHECK_STATES: Final[tuple[CheckState, ...]] = get_args(CheckState)
 
 # `valid_to` is null exactly for these.
 LIVE: Final[frozenset[Status]] = frozenset({"pending", "active", "stale"})
@@ -121,12 +126,20 @@ TAG_CHARACTERS: Final = 64
 ENTITIES: Final = 256
 ENTITY_CHARACTERS: Final = 512
 SUPERSEDED_AT_ONCE: Final = 100
-#: To how many digits the likeness of two texts is told: more would be the noise of a model.
+#: To how many digits the likeness of two texts is rounded: more would be the noise of a model.
 DIGITS_OF_LIKENESS: Final = 2
 #: How many edits a memory proposes, what the value of one takes, and how many proposals are planned or applied at once.
 EDITS: Final = 20
 EDIT_BYTES: Final = 16 * 1024
 APPLIED_AT_ONCE: Final = 50
+#: How many checks a memory has, how long the SQL of one is, how many rows and columns one may look at, how much is kept of
+#: what one saw, and how many runs are kept of a memory.
+CHECKS: Final = 20
+CHECK_SQL_BYTES: Final = 16 * 1024
+CHECK_ROWS: Final = 100_000
+CHECK_COLUMNS: Final = 200
+CHECK_SEEN_CHARACTERS: Final = 500
+CHECK_RUNS: Final = 20
 JSON_BYTES: Final = 64 * 1024
 JSON_DEPTH: Final = 32
 #: How many faults of one value an error lists at most.
@@ -164,6 +177,10 @@ DOCUMENT_CHARACTERS: Final = 500_000
 ATTACHED: Final = 50
 ATTACHED_DIGESTS: Final = 100_000
 ATTACHED_DIGESTS_OF_ONE: Final = 1_000
+#: How many verdicts on hits are kept of one user of a tenant; beyond that the oldest go.
+FEEDBACK_OF_ONE: Final = 10_000
+#: By how many questions with a useful hit a tenant's own store is measured at least.
+OWN_QUESTIONS: Final = 20
 #: How many saves an unattended run may make.
 SAVES_PER_RUN: Final = 3
 #: What one file, the files of a conversation and those of a tenant may take.
@@ -180,5 +197,5 @@ AGENT_CHARACTERS: Final = 64
 
 # The reserved tenant of global memories; elsewhere its memory 5 appears as `global:5`.
 GLOBAL_TENANT: Final = "global"
-#: In exports and histories the entities of a tenant stand under its name with this before it, so no tenant is called so.
+#: In exports and histories the entities of a tenant appear under its name with this prefix, so no tenant's name starts with it.
 ENTITIES_OF: Final = "catalog:"

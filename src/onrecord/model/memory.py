@@ -1,15 +1,18 @@
 """WHAT is remembered? The one record, its versions, and the edges between records."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final, NamedTuple
 
+from onrecord.model.caller import Caller
+from onrecord.model.checks import Check, state_of, unchecked
 from onrecord.model.edits import Edit
 from onrecord.model.limits import (
     LIVE,
     TITLE_CHARACTERS,
+    CheckState,
     Confidence,
     Dimension,
     Kind,
@@ -48,7 +51,7 @@ class Proposal:
     versions: tuple[int, ...] = ()
     fields: tuple[str, ...] = ()
     at: datetime | None = None
-    #: What has changed since the same was rejected, for whoever reviews it now.
+    #: What has changed since the same was rejected, for the reviewer.
     what_is_new: str | None = None
 
 
@@ -107,6 +110,9 @@ class Memory:
     edits: tuple[Edit, ...] | None = None
     #: The changeset that applied them.
     changeset: str | None = None
+    #: What proves it, and what came of that.
+    checks: tuple[Check, ...] = ()
+    check_state: CheckState | None = None
 
     place: RowPlace | None = field(default=None, compare=False, repr=False)
 
@@ -126,6 +132,11 @@ class Memory:
     def tier(self) -> Tier:
         """How far its text is trusted: approved by a person, or else the tier of its author."""
         return self.origin if self.approved_by is None else "approved"
+
+    @property
+    def check_seen(self) -> str | None:
+        """What was seen by the check that gives it its state, where that is bad news."""
+        return next((each.seen for each in self.checks if each.seen and each.state == self.check_state), None)
 
     @property
     def waits(self) -> bool:
@@ -182,7 +193,7 @@ _COMPARED: Final = tuple(each.name for each in fields(Memory) if each.name not i
 
 
 def pinned_to(memory: Memory, there: ConversationKey | None) -> Memory:
-    """The memory in a conversation, or in none. Whose it is, is said only where it is not the owner's."""
+    """The memory in a conversation, or in none. Who began it is recorded only if that is not the owner."""
     if there is None:
         return replace(memory, conversation=None, conversation_by=None)
     by = None if there.by == memory.owner else there.by
@@ -192,6 +203,26 @@ def pinned_to(memory: Memory, there: ConversationKey | None) -> Memory:
 def changed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
     """The fields in which two states of a memory differ, without bookkeeping."""
     return tuple(name for name in _COMPARED if getattr(before, name) != getattr(after, name))
+
+
+def with_checks(memory: Memory, checks: Iterable[Check]) -> Memory:
+    """The memory with these checks, and the state that they give it."""
+    kept = tuple(checks)
+    return replace(memory, checks=kept, check_state=state_of(kept))
+
+
+def unproven(before: Memory, after: Memory, caller: Caller) -> Memory:
+    """A memory after a change by this caller: if it says something else, what came of its checks is of the old text.
+
+    A check that runs the query was approved with the old one, and knows the columns of that one. Its rows stay as they are
+    expected.
+    """
+    if not after.checks or (before.content, before.query) == (after.content, after.query):
+        return after
+    checks = unchecked(after.checks)
+    if before.query != after.query:
+        checks = tuple(each.of_new_query(stays=caller.lets_checks_run) for each in checks)
+    return with_checks(after, checks)
 
 
 def derive_title(hint: str | None, content: str) -> str:

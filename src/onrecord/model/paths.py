@@ -43,11 +43,11 @@ def _check(component: str) -> None:
         raise ValueError(
             f"must have at most {PATH_PART_CHARACTERS} characters between two slashes (has {_shown(component)})"
         )
-    # Windows looks at what stands before the first dot, and past spaces behind it.
+    # Windows looks at the part before the first dot, and past spaces behind it.
     if _DEVICE.fullmatch(component.split(".")[0].strip()):
         raise ValueError(f"must not contain the name of a device (has {_shown(component)})")
 
 
 def _shown(text: str) -> str:
-    told = ascii(text)
-    return told if len(told) <= 60 else told[:57] + "..."
+    shown = ascii(text)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

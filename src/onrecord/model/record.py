@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from onrecord.errors import Fault
 from onrecord.model import ids, limits, rules
+from onrecord.model.checks import CHECKS, state_of
 from onrecord.model.edits import EDITS
 from onrecord.model.memory import Memory, Proposal, Relation
 from onrecord.model.rules import Choice, Counted, Json, ListOf, OrNone, Reference, Rule
@@ -14,13 +15,14 @@ from onrecord.model.shapes import Object, Several, kept_fault, kept_faults
 from onrecord.model.wire import to_json
 
 _MAYBE_NAME: Final = OrNone(rules.NAME)
-GLOBAL_EDITS: Final = "are of the catalog of one tenant, so that a global memory has none"
+GLOBAL_CHECKS: Final = "read what one tenant reads, so a global memory cannot have them"
+GLOBAL_EDITS: Final = "change the catalog of one tenant, so a global memory cannot have them"
 
 _PROPOSAL: Final = Object(
     "a proposal",
     {
         "change": Choice(limits.PROPOSED_CHANGES),
-        "of": ListOf(rules.ID, at_most=limits.SUPERSEDED_AT_ONCE),
+        "of": ListOf(rules.STORED_ID, at_most=limits.SUPERSEDED_AT_ONCE),
         "versions": Several(rules.Integer(1, 2**31 - 1)),
         "fields": ListOf(rules.NAME, at_most=None),
         "at": OrNone(rules.INSTANT),
@@ -45,9 +47,16 @@ class ReadEdits(Json):
         return EDITS(value)
 
 
+class ReadChecks(Json):
+    """The checks of a memory, each given as a JSON object or as a `Check`."""
+
+    def __call__(self, value: Any, /) -> Any:
+        return CHECKS(value)
+
+
 # Times need no rule: a datetime in UTC is all that the record can hold.
 RECORD_RULES: Final[Mapping[str, Rule]] = {
-    "id": rules.ID,
+    "id": rules.STORED_ID,
     "kind": rules.KIND,
     "dimension": rules.DIMENSION,
     "title": rules.TITLE,
@@ -76,6 +85,8 @@ RECORD_RULES: Final[Mapping[str, Rule]] = {
     "proposes": OrNone(ReadProposal()),
     "edits": OrNone(ReadEdits()),
     "changeset": OrNone(rules.NAME),
+    "checks": ReadChecks(),
+    "check_state": OrNone(Choice(limits.CHECK_STATES)),
 }
 
 
@@ -136,6 +147,10 @@ def invariant_faults(memory: Memory) -> Iterator[Fault]:
         yield Fault("edits", GLOBAL_EDITS)
     if memory.changeset is not None and memory.edits is None:
         yield Fault("changeset", "is only for a memory that proposes edits")
+    if memory.scope == "global" and memory.checks:
+        yield Fault("checks", GLOBAL_CHECKS)
+    if memory.check_state != (state := state_of(memory.checks)):
+        yield Fault("check_state", f"must be {state or 'empty'}, the state of its checks")
 
 
 def _relation_faults(given: Mapping[str, Any], _asked: Mapping[str, Any]) -> Iterator[Fault]:
@@ -152,9 +167,9 @@ RELATION: Final = Object(
     "a relation",
     {
         "id": Counted(1, 2**62),
-        "source": rules.ID,
+        "source": rules.STORED_ID,
         "relation": rules.RELATION,
-        "target": rules.ID,
+        "target": rules.STORED_ID,
         "created_at": rules.INSTANT,
         "created_by": rules.NAME,
         "removed_at": rules.INSTANT,

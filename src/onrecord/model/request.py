@@ -16,7 +16,7 @@ Asked = TypeVar("Asked", bound="Request")
 
 
 def ask(rule: Rule, help: str, default: Any = MISSING, *, positional: bool = False) -> Any:
-    """A field of a request: its rule, what a person is told about it, and its default."""
+    """A field of a request: its rule, its help text, and its default."""
     return field(default=default, kw_only=not positional, metadata={"rule": rule, "help": help})
 
 
@@ -86,4 +86,5 @@ MAYBE_INSTANT: Final = OrNone(rules.INSTANT)
 AS_OF: Final = "Ask what was true at this time (ISO 8601, UTC unless it says otherwise)."
 KNOWN_AT: Final = "Ask what was known at this time."
 ONLY_PROPOSALS: Final = f"Only proposals, in this state: {', '.join(limits.PROPOSAL_FILTERS)}; of any status unless some are given."
+ONLY_VERIFIED: Final = "Only memories whose checks have all come true when they last ran."
 IN_CONVERSATION: Final = "Which conversation, `~ann/talk` for another's; the one you are in when left out."

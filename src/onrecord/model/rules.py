@@ -23,18 +23,23 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text within bounds; `line` refuses line breaks and other control characters."""
+    """A text within bounds; `line` refuses line breaks and other control characters.
+
+    `any_character` allows those that cannot be stored, where parts of the text are checked before they are.
+    """
 
     at_least: int = 0
     at_most: int | None = None
     at_most_bytes: int | None = None
     line: bool = False
     strip: bool = False
+    any_character: bool = False
 
     def __call__(self, value: Any, /) -> str:
         if not isinstance(value, str):
             raise ValueError(f"must be a text, not {type_of(value)}")
-        storable(value)
+        if not self.any_character:
+            storable(value)
         text = value.strip() if self.strip else value
         if self.line and (found := _CONTROL.search(text)):
             raise ValueError(f"must be a single line without control characters (has {found.group()!a})")
@@ -176,7 +181,15 @@ class Timestamp:
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """The id of a memory, as `42`, `#42`, `kb.policy.42` or `global:5`."""
+    """The id of a memory, as `42`, `#42`, `kb.policy.42`, `ann::kb.x` or `global:5`."""
+
+    def __call__(self, value: Any, /) -> str:
+        return ids.written(value)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredIdentifier:
+    """The id of a memory as it is stored: it means the same for everyone, so `::kb.x` becomes `kb.x`."""
 
     def __call__(self, value: Any, /) -> str:
         place = ids.address(value)
@@ -212,7 +225,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class OrNone:
-    """What the inner rule says, or nothing at all."""
+    """What the inner rule accepts, or nothing at all."""
 
     rule: Rule
 
@@ -343,6 +356,7 @@ STATUS: Final = Choice(limits.STATUSES)
 CONFIDENCE: Final = Choice(limits.CONFIDENCES)
 ORIGIN: Final = Choice(limits.ORIGINS)
 ID: Final = Identifier()
+STORED_ID: Final = StoredIdentifier()
 INSTANT: Final = Timestamp()
 FLAG: Final = Flag()
 GRANT: Final = SystemGrant()

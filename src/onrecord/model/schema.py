@@ -56,10 +56,14 @@ def input_schema(request: type[Request], *, without: Collection[str] = (), exact
     asked = [each for each in request_fields(request) if each.name not in without]
     properties = {}
     for each in asked:
-        told = rule_schema(each.metadata["rule"], exact=exact) | {"description": each.metadata["help"]}
+        schema_of_field = rule_schema(each.metadata["rule"], exact=exact) | {
+            "description": each.metadata["help"]
+        }
         if not (each.default in (MISSING, None, ()) or isinstance(each.default, Unset)):
-            told["default"] = list(each.default) if isinstance(each.default, tuple) else each.default
-        properties[each.name] = told
+            schema_of_field["default"] = (
+                list(each.default) if isinstance(each.default, tuple) else each.default
+            )
+        properties[each.name] = schema_of_field
     schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     if required := [each.name for each in asked if each.default is MISSING]:
         schema["required"] = required
@@ -97,6 +101,11 @@ def rule_schema(rule: Rule, *, exact: bool = False) -> Schema:
         case Identifier():
             return {"type": ["string", "integer"]} | ({"pattern": _ID, "minimum": 0} if exact else {})
     return dict(_shape_of(type(rule), exact))
+
+
+def closed_schema(takes: Object) -> Schema:
+    """The JSON Schema of an object with these fields and no others."""
+    return {**rule_schema(takes), "additionalProperties": False}
 
 
 @lru_cache
@@ -148,9 +157,9 @@ def _whole(rule: Object | Several | Either | Described, exact: bool) -> Schema:
                 return {"type": [each["type"] for each in shapes]}
             return {"anyOf": shapes}
         case Described(inner, help, default):
-            told = rule_schema(inner, exact=exact)
-            told |= {} if default is None else {"default": default}
-            return told | ({"description": help} if help else {})
+            described = rule_schema(inner, exact=exact)
+            described |= {} if default is None else {"default": default}
+            return described | ({"description": help} if help else {})
 
 
 def _listing(rule: ListOf, exact: bool) -> Schema:
@@ -167,8 +176,8 @@ def _or_null(schema: Schema) -> Schema:
     if "type" not in schema:
         return schema if not schema else {"anyOf": [schema, {"type": "null"}]}
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    told = schema | {"type": [*kinds, "null"]}
-    return told | {"enum": [*schema["enum"], None]} if "enum" in schema else told
+    nullable = schema | {"type": [*kinds, "null"]}
+    return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
 
 
 class Definitions:
@@ -183,7 +192,7 @@ class Definitions:
         """A reference to a dataclass; its schema is added to the definitions."""
         name = kind.__name__
         if self._types.setdefault(name, kind) is not kind:
-            raise ValueError(f"Two answers are called {name}: a reader could not tell them apart.")
+            raise ValueError(f"Two answer classes are called {name}; give one another name.")
         if name not in self.known:
             # Entered first, since a schema may refer to itself.
             self.known[name] = {}

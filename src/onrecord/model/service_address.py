@@ -1,4 +1,4 @@
-"""WHERE is another system, and how does one get in? An address, a token, and how long to wait there."""
+"""WHERE is another system, and how do we log in? An address, a token, and how long to wait there."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit

@@ -1,5 +1,5 @@
-"""WHICH shape has a whole object or list? Objects with named fields, and lists of one shape; every fault inside says
-where it is.
+"""WHICH shape has a whole object or list? Objects with named fields, and lists of one shape; every fault names its
+place inside.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -106,7 +106,7 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A list of values of one shape, in which the same value may stand twice."""
+    """A list of values of one shape, in which the same value may occur twice."""
 
     each: Rule
     at_least: int = 0
@@ -149,7 +149,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of several shapes, told apart by their JSON types; `wanted` lists them in words."""
+    """One of several shapes, which differ in their JSON types; `wanted` lists them in words."""
 
     wanted: str
     options: Mapping[Any, Rule]
@@ -233,8 +233,8 @@ def kept_fault(rule: Rule, value: object) -> str | None:
 
 def kept_faults(rules: Mapping[str, Rule], values: Mapping[str, Any]) -> list[Fault]:
     """The same for several fields; missing ones are skipped."""
-    told = ((name, kept_fault(rule, values[name])) for name, rule in rules.items() if name in values)
-    return [Fault(name, message) for name, message in told if message is not None]
+    messages = ((name, kept_fault(rule, values[name])) for name, rule in rules.items() if name in values)
+    return [Fault(name, message) for name, message in messages if message is not None]
 
 
 def taken_by(

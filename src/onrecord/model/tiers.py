@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Final
 
 from onrecord.model.caller import Caller
+from onrecord.model.checks import unchecked
 from onrecord.model.limits import SHARED_SCOPES, TIERS, Actor, Origin, Tier
-from onrecord.model.memory import Memory, Version
+from onrecord.model.memory import Memory, Version, unproven, with_checks
 
 #: The words for each tier in messages, and for each actor.
 WORDS: Final[Mapping[Tier, str]] = {
@@ -27,7 +28,7 @@ ACTING: Final[Mapping[Actor, str]] = {
     "agent": "an agent",
     "unattended": "an unattended run",
 }
-#: What agents write, attended or not: one tier where a tenant has said so.
+#: What agents write, attended or not: one tier if the tenant's settings say so.
 AGENTS: Final = frozenset({"agent", "unattended"})
 
 
@@ -64,6 +65,7 @@ def written(before: Memory, after: Memory, caller: Caller, now: datetime) -> Mem
     A new text has a new author and is not approved yet; nor are new edits. If someone who may approve changes what is
     approved, it stays approved, by them; of edits, only if they review.
     """
+    after = unproven(before, after, caller)
     if after.content == before.content and after.edits == before.edits:
         return after
     if after.content != before.content:
@@ -76,13 +78,15 @@ def written(before: Memory, after: Memory, caller: Caller, now: datetime) -> Mem
 
 
 def lowered(version: Version, caller: Caller) -> Version:
-    """A version from outside, with no higher tier than that of whoever brings it."""
+    """A version from outside, with at most the tier of the caller who brings it."""
     if caller.actor == "person":
         return version
     most = rank(caller.actor)
     memory = version.memory
     # Only a person may mark a memory for every context.
     memory = replace(memory, always_inject=False)
+    # Only a person lets a check run.
+    memory = with_checks(memory, (replace(each, approved_by=None) for each in unchecked(memory.checks)))
     if rank(memory.tier) < most:
         claims = {"approved_by": None, "approved_at": None, "origin": _at_most(memory.origin, caller)}
         memory = replace(memory, **claims)  # type: ignore[arg-type]
@@ -97,7 +101,7 @@ def credited(versions: Iterable[Version]) -> Iterator[Version]:
     """The versions of a memory in order, each with the author of its text. Older versions that do not know their
     author have an empty name.
 
-    The first text is by the memory's own author; a later text is by whoever made the version that brought it. A text
+    The first text is by the memory's own author; a later text is by the user who made its version. A text
     from a file, an import or a source is by the author that it names.
     """
     author, origin, text = "", "import", None

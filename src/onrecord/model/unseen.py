@@ -1,4 +1,4 @@
-"""WHICH characters does nobody see? Those without a shape of their own, which can hide a text inside another."""
+"""WHICH characters are invisible? Those without a shape of their own, which can hide a text inside another."""
 
 from typing import Final
 from unicodedata import category
@@ -14,7 +14,7 @@ _EMOJI_STYLE: Final = "\ufe0f"
 
 
 def is_unseen(line: str, at: int) -> bool:
-    """Whether the character at this place shows nothing; a tab does."""
+    """Whether the character at this place is invisible; a tab is not."""
     letter = line[at]
     if letter == "\t":
         return False

@@ -45,10 +45,10 @@ def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
     names += getattr(kind, "DERIVED", ())
 
     def write(value: Any) -> dict[str, Any]:
-        told = {name: getattr(value, name) for name in names}
+        written = {name: getattr(value, name) for name in names}
         for name in odd:
-            told[name] = to_json(told[name])
-        return told
+            written[name] = to_json(written[name])
+        return written
 
     return write
 
@@ -109,7 +109,7 @@ def _row(rules: tuple[Rule, ...]) -> Rule:
 
 
 def _alternatives(members: tuple[Any, ...]) -> Rule:
-    """Of `X | None` the rule of X. Other unions are plain JSON, whose values tell which they are."""
+    """Of `X | None` the rule of X. Other unions are plain JSON, whose values show their type."""
     real = [each for each in members if each is not NoneType]
     inner = _rule_of(real[0]) if len(real) == 1 else anything
     return OrNone(inner) if NoneType in members else inner

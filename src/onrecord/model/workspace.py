@@ -18,9 +18,9 @@ ENCODINGS: Final[tuple[Encoding, ...]] = get_args(Encoding)
 MEDIA_TYPE: Final = "application/octet-stream"
 #: The name of the scratchpad that all agents of a tenant share.
 SHARED_SCRATCHPAD: Final = "shared"
-#: The agent of whoever names none: the one that leads the others.
+#: The agent of callers who name none: the one that leads the others.
 DEFAULT_AGENT: Final = "index"
-#: Agents that are the whole tenant's: nobody chose them, so nobody is their user.
+#: Agents of the whole tenant: no user chose them, so they have no users.
 TENANTS_AGENTS: Final = frozenset({SHARED_SCRATCHPAD, DEFAULT_AGENT})
 
 
@@ -35,7 +35,7 @@ class ConversationKey(NamedTuple):
 class Conversation:
     """A conversation of a tenant. Its id is a whole number, or the name that its program gave it.
 
-    Its members are whoever began it, those it was shared with, who stand in `members`, and admins. `numbered` says that its id
+    Its members are the user who began it, the users it was shared with, who are listed in `members`, and admins. `numbered` says that its id
     is a number which the tenant gave, to no other ever; programs may choose numbers too.
     """
 
@@ -61,7 +61,7 @@ class Artifact:
 
     id: str
     conversation: str
-    #: Who began that conversation; exports of earlier versions do not tell.
+    #: Who began that conversation; exports of earlier versions do not record it.
     conversation_by: str | None = None
     path: str
     sha256: str
@@ -86,7 +86,7 @@ class Scratchpad:
 class AgentSettings:
     """How one agent searches where a request leaves it open, and what programs keep with it.
 
-    With `decay` None, the request decides. From `expand` on it is said whether an advisor is asked: yes, no, or which model;
+    With `decay` None, the request decides. The fields from `expand` on decide whether an advisor is asked: yes, no, or which model;
     None leaves it to the tenant. Nothing here reads `metadata`: it is kept as given.
     """
 
@@ -112,7 +112,7 @@ class AgentSettings:
 _RENAMED: Final = {"session_places": "conversation_places", "profile_places": "tenant_places"}
 
 
-#: Settings that earlier versions kept as true or false and did not obey: what was set there says nothing.
+#: Settings that earlier versions kept as true or false and ignored: their old values mean nothing.
 _NOT_OBEYED: Final = ("rerank", "auto_tag", "auto_supersede")
 
 
@@ -149,7 +149,7 @@ class ScratchpadEntry:
 class StoredScratchpad:
     """A whole scratchpad: its entries in the order in which they were added, and who uses its agent.
 
-    Without entries it tells of the users alone.
+    Without entries it holds only its users.
     """
 
     agent: str

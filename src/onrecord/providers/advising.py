@@ -1,7 +1,7 @@
 """WHO gives advice? The port of an advisor: a task and what it is about go in, checked advice comes out, or a reason why
 there is none.
 
-Whoever asks holds no connection meanwhile, and goes on as without an advisor where there is no advice.
+The caller holds no store connection meanwhile, and without advice goes on as if there were no advisor.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from onrecord.model.advice import NO, YES, AdviceInput, Advised, Task
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 
-#: Said wherever advice was asked for and nobody is configured to give any.
+#: The note on a request for advice when no advisor is configured.
 NO_ADVISOR: Final = "no advisor is configured"
 
 
@@ -38,17 +38,16 @@ class ModelState(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdvisorState(Answer):
-    """What an advisor may do, and what this process has asked of it.
+    """What an advisor may do, and what this process has asked of it. A call gets `timeout_s` seconds, with its repetitions.
 
     Limits are for a day: calls and dollars of a tenant, and of one agent in it. Of `looked_at` answers, `asked` were too
     close to call, so that an order was asked for.
     """
 
     models: tuple[ModelState, ...]
+    timeout_s: float
     at_once: int
     busy: int
-    #: How much was put off and waits in this process.
-    waiting: int = 0
     calls_per_day: int | None = None
     calls_per_agent: int | None = None
     dollars_per_day: float | None = None
@@ -58,7 +57,7 @@ class AdvisorState(Answer):
 
 
 class Advisor(Protocol):
-    """Gives advice. It never raises for want of it: `applied` is false then, and `note` says why."""
+    """Gives advice. It never raises when there is none: `applied` is then false, and `note` says why."""
 
     @property
     def is_there(self) -> bool:
@@ -67,7 +66,7 @@ class Advisor(Protocol):
     def advise(self, task: Task, input: AdviceInput, by: Asker, model: str = YES) -> Advised:
         """Advice on a task, by the model that is configured for it or by another one of those that are.
 
-        What is said is checked against what was sent: nothing in it was not asked for.
+        The reply is checked against the request, and contains nothing that was not asked for.
         """
 
     def note_looked(self, *, asked: bool) -> None:
@@ -77,10 +76,7 @@ class Advisor(Protocol):
         """Its models and limits, or None if there is none."""
 
     def listen(self, heard: Callable[[Advised], None]) -> None:
-        """Tell of every call from now on."""
-
-    def later(self, work: Callable[[], object]) -> bool:
-        """Do work that asks it once nobody waits for it; False if it cannot be put off."""
+        """Report every call to this listener from now on."""
 
     def close(self) -> None:
         """Close its connections."""
@@ -93,22 +89,19 @@ class _NoAdvisor:
         return Advised(task=task, model="" if model == YES else model, applied=False, note=NO_ADVISOR)
 
     def note_looked(self, *, asked: bool) -> None:
-        """Nobody counts."""
+        """Count nothing."""
 
     def state(self) -> None:
         return None
 
     def listen(self, heard: Callable[[Advised], None]) -> None:
-        """There is nothing to tell."""
-
-    def later(self, work: Callable[[], object]) -> bool:
-        return False
+        """Nothing is ever reported."""
 
     def close(self) -> None:
         """There is none."""
 
 
-#: For whoever has configured none.
+#: The advisor when none is configured.
 NO_ADVISORS: Final[Advisor] = _NoAdvisor()
 
 

@@ -43,7 +43,7 @@ class Breaker:
     def failed(self, problem: ProviderError) -> None:
         with self._lock:
             self._failures += 1
-            self._last = str(problem)
+            self._last = problem.for_all  # whoever asks next may be of another tenant
             self._closed_until = self._clock() + self._pause_s
 
     def worked(self) -> None:

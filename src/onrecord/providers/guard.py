@@ -79,11 +79,11 @@ class Guarded:
     def _documents(self, texts: list[str]) -> list[tuple[Passage, ...]]:
         answer = self._embedder.embed_documents(texts)
         if not isinstance(answer, list | tuple):
-            raise _BadAnswer(f"answered with a {type(answer).__name__} instead of a list")
+            raise _BadAnswer(f"returned a {type(answer).__name__} instead of a list")
         if len(answer) != len(texts):
-            raise _BadAnswer(f"answered {len(answer)} texts where it was given {len(texts)}")
+            raise _BadAnswer(f"returned vectors for {len(answer)} texts instead of {len(texts)}")
         if not all(isinstance(passages, list | tuple) and passages for passages in answer):
-            raise _BadAnswer("answered a text without any passage")
+            raise _BadAnswer("returned no passage for a text")
         dimensions = self._known_model().dimensions
         return [
             tuple(_checked(passage, dimensions, _document_tokens) for passage in passages)
@@ -104,8 +104,8 @@ class Guarded:
     @property
     def calibration(self) -> Calibration | None:
         """The calibration of the embedder, if it has one."""
-        told = getattr(self._embedder, "calibration", None)
-        return told if isinstance(told, Calibration) else None
+        held = getattr(self._embedder, "calibration", None)
+        return held if isinstance(held, Calibration) else None
 
     @property
     def _called(self) -> str:
@@ -131,7 +131,10 @@ class Guarded:
     def _explained(self, problem: Exception) -> ProviderError:
         if isinstance(problem, _BadAnswer):
             return ProviderError(f"{self._called} {problem}.")
-        return ProviderError(f"{self._called} failed: {_in_few_words(problem)}")
+        return ProviderError(
+            f"{self._called} failed: {_in_few_words(problem)}",
+            for_all=f"{self._called} failed ({type(problem).__name__}).",
+        )
 
     def _in_time(self, ask: Callable[[], _Answer], seconds: float) -> _Answer:
         """Call it in a daemon thread, so that the end of the program does not wait for it, as it would for an
@@ -172,7 +175,7 @@ def _checked(
     passage: object, dimensions: int, tokens: Callable[[NDArray[Any]], NDArray[Any] | None]
 ) -> Passage:
     if not isinstance(passage, Passage):
-        raise _BadAnswer(f"answered with a {type(passage).__name__} instead of a Passage")
+        raise _BadAnswer(f"returned a {type(passage).__name__} instead of a Passage")
     vector = _unit(passage.vector, dimensions)
     vector.flags.writeable = False  # it is shared by all who ask the same
     return Passage(vector, _tokens(passage.tokens, tokens), passage.words)
@@ -184,16 +187,16 @@ def _unit(vector: object, dimensions: int) -> NDArray[Any]:
 
     given = np.asarray(vector)
     if given.dtype.kind != "f":
-        raise _BadAnswer(f"answered a vector of {given.dtype}, not of floating-point numbers")
+        raise _BadAnswer(f"returned a vector of {given.dtype}, not of floating-point numbers")
     if given.shape != (dimensions,):
         shape = " × ".join(map(str, given.shape)) or "no"
-        raise _BadAnswer(f"answered a vector of {shape} dimensions where its model has {dimensions}")
+        raise _BadAnswer(f"returned a vector of {shape} dimensions instead of {dimensions}")
     exact = given.astype(np.float64)
     if not np.isfinite(exact).all():
-        raise _BadAnswer("answered a vector with a number that is not finite")
+        raise _BadAnswer("returned a vector with a number that is not finite")
     largest = float(np.abs(exact).max())
     if largest <= float(np.finfo(np.float32).tiny):
-        raise _BadAnswer("answered a vector that is zero and points nowhere")
+        raise _BadAnswer("returned a vector of zeros")
     scaled = exact / largest  # the squares of very large and very small numbers would leave the range
     length = float(np.linalg.norm(scaled))
     return (exact if abs(length * largest - 1) <= _UNIT else scaled / length).astype(np.float32)

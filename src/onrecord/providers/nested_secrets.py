@@ -85,5 +85,5 @@ def _named_by(value: Mapping[object, object]) -> str | None:
     """In `{"name": "DB_PASSWORD", "value": ...}` the first entry names the value of the second."""
     names = (value.get("name"), value.get("key")) if "value" in value else ()
     # A placeholder names the kind of a secret, and is not a value to judge.
-    told = (name for name in names if isinstance(name, str) and not PLACEHOLDER.search(name))
-    return next((kind for name in told if (kind := secret_kind(name))), None)
+    labels = (name for name in names if isinstance(name, str) and not PLACEHOLDER.search(name))
+    return next((kind for name in labels if (kind := secret_kind(name))), None)

@@ -12,7 +12,7 @@ from typing import Final
 
 from onrecord.providers.e5.passages import Cut
 
-# Ideographs and kana stand without spaces: each counts as a word.
+# Ideographs and kana are written without spaces: each counts as a word.
 _UNSPACED: Final = "぀-ヿ㐀-䶿一-鿿豈-﫿"
 _WORD: Final = rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*"
 

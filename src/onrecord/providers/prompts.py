@@ -1,4 +1,4 @@
-"""WHAT must stand before a question and a document? Some models were trained with prefixes that tell them apart.
+"""WHICH prefix does a question or a document need? Some models were trained with prefixes that distinguish them.
 
 Services do not add these prefixes, so we do. Without them such a model finds far less.
 """
@@ -42,7 +42,7 @@ _PROMPTS: Final = {
 
 
 def prompts_for(model_name: str) -> Prompts:
-    """The prefixes that the model was trained with, as far as its name tells; the name may begin with that of its
+    """The prefixes that the model was trained with, as far as its name shows; the name may begin with that of its
     maker.
     """
     plain = model_name.lower().rpartition("/")[2]

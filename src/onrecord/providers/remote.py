@@ -89,7 +89,7 @@ class Remote:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model with its dimensions. If no number is set, the first answer tells it; this asks for one if there
+        """The model with its dimensions. If no number is set, it is read from the first answer; this asks for one if there
         was none.
         """
         if self._dimensions is None:
@@ -135,15 +135,15 @@ class Remote:
     def _vectors(self, content: bytes) -> list[object]:
         """The vectors of an answer in the order of their texts."""
         try:
-            told = json.loads(content)
+            answer = json.loads(content)
         except (ValueError, RecursionError):
             raise self._failed("answered with something other than JSON", _IS_IT_THE_ADDRESS) from None
-        data = told.get("data") if isinstance(told, dict) else None
+        data = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
-            raise self._failed("answered in a way that is not understood", _IS_IT_THE_ADDRESS)
+            raise self._failed("sent an answer that OnRecord cannot read", _IS_IT_THE_ADDRESS)
         places = [each.get("index", place) for place, each in enumerate(data)]
         if sorted(map(str, places)) != sorted(map(str, range(len(data)))):
-            raise self._failed("answered in a way that is not understood", _IS_IT_THE_ADDRESS)
+            raise self._failed("sent an answer that OnRecord cannot read", _IS_IT_THE_ADDRESS)
         return [
             each.get("embedding")
             for _, each in sorted(zip(places, data, strict=True), key=lambda pair: pair[0])
@@ -196,7 +196,7 @@ class Remote:
         from onrecord.providers.bounded_answers import is_too_much
 
         if is_too_much(problem):
-            return self._failed("answered more than is read", _IS_IT_THE_ADDRESS)
+            return self._failed("sent a longer answer than is accepted", _IS_IT_THE_ADDRESS)
         if isinstance(problem, TimeoutError | httpx2.TimeoutException):
             return self._failed(
                 f"did not answer within {self._options.timeout_s:g} s",
@@ -205,20 +205,23 @@ class Remote:
         if isinstance(problem, httpx2.TransportError):
             return self._failed("cannot be reached", "Is it running, and is `embedder_url` its address?")
         return self._failed(
-            f"answered in a way that is not understood ({type(problem).__name__})", _IS_IT_THE_ADDRESS
+            f"sent an answer that OnRecord cannot read ({type(problem).__name__})", _IS_IT_THE_ADDRESS
         )
 
     def _refused(self, status: int, excuse: str) -> ProviderError:
         if status == 413 or (status in (400, 422) and any(sign in excuse.lower() for sign in _TOO_LONG)):
+            too_long = "finds a text too long even in the smallest pieces (HTTP {})"
             return _TooLong(
-                self._sentence(f"finds a text too long even when finely cut (HTTP {status}{excuse})")
+                self._sentence(too_long.format(f"{status}{excuse}")),
+                for_all=self._sentence(too_long.format(status)),
             )
         what, remedy = _REFUSALS.get(
             status, ("failed", "Try again later.") if status >= 500 else ("refused", "")
         )
         if status == 404 and self._service.kind == "ollama":
             remedy = f"Fetch it with `ollama pull {self._service.model}`."
-        return self._failed(f"{what} (HTTP {status}{excuse})", remedy)
+        for_all = self._told(f"{what} (HTTP {status})", remedy)
+        return ProviderError(self._told(f"{what} (HTTP {status}{excuse})", remedy), for_all=for_all)
 
     def _excuse(self, content: bytes) -> str:
         """What the service says about it."""
@@ -226,14 +229,17 @@ class Remote:
             body = json.loads(content)
         except (ValueError, RecursionError):
             body = content.decode("utf-8", "replace")
-        told = body.get("error", body) if isinstance(body, dict) else body
-        said = told.get("message") if isinstance(told, dict) else told
-        if not isinstance(said, str) or not said.strip():
+        problem = body.get("error", body) if isinstance(body, dict) else body
+        message = problem.get("message") if isinstance(problem, dict) else problem
+        if not isinstance(message, str) or not message.strip():
             return ""
-        return f": {quoted(said, self._options.key)}"
+        return f": {quoted(message, self._options.key)}"
 
     def _failed(self, what: str, remedy: str = "") -> ProviderError:
-        return ProviderError(" ".join(filter(None, (self._sentence(what), remedy))))
+        return ProviderError(self._told(what, remedy))
+
+    def _told(self, what: str, remedy: str) -> str:
+        return " ".join(filter(None, (self._sentence(what), remedy)))
 
     def _sentence(self, what: str) -> str:
         return f"The embedder {self._service.name} at {self._service.host} {what}."
@@ -250,7 +256,7 @@ _REFUSALS: Final = {
     402: ("wants to be paid", "Look at the account of this key."),
     403: ("does not allow this key to use the model", "Check `embedder_key`."),
     404: ("does not know this model, or is another service", "Check `embedder` and `embedder_url`."),
-    429: ("is asked too often, or its quota is used up", "Wait, or look at the account of this key."),
+    429: ("gets too many requests, or its quota is used up", "Wait, or look at the account of this key."),
 }
 
 

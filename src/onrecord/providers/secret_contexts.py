@@ -25,7 +25,7 @@ _QUOTED = (
     r"""|`([^`\n]{1,512})`|[“„«「『‹‘][ \u00a0]?([^”“»」』›’\n]{1,512}?)[ \u00a0]?[”“»」』›’])"""
 )
 _VALUE = rf"(?:{_QUOTED}|(?:[\"'`](?![\"'`])|\*{{1,2}}|\()?{_UNQUOTED})"
-# Where words may stand between key and value (пароль от базы — ...), the value must show that it is none of them.
+# Where words may come between key and value (пароль от базы — ...), the value must show that it is none of them.
 _EVIDENT = r"(?=[\"'`“„«‹‘]|[^\s\"'`]{0,64}?[0-9!@#$%^&*+=~])"
 
 # ---- what links a key to its value -----------------------------------------------------------------------
@@ -135,12 +135,12 @@ def _context(name: str, anchors: str, pattern: str, accept: Judge, scan: bool = 
 
 def _keyed(name: str, anchors: str, key: str) -> tuple[SecretRule, ...]:
     """A rule for a machine-made value after its key: assigned, in a sentence, or on the next line."""
-    said = (
+    says = (
         f"(?:{_SAYS}|{_STATED}|{_ELSEWHERE_IS}|[ \\t]{{1,4}}(?:to[ \\t])?|[ \\t]?,[ \\t]{{0,12}}(?=[\"'])|>)"
     )
     return (
         _context(name, anchors, key + _CLOSE + _WHOSE + _ASSIGN + _VALUE, judge.is_opaque),
-        _context(name, anchors, key + _CLOSE + _WHOSE + said + _VALUE, judge.is_token),
+        _context(name, anchors, key + _CLOSE + _WHOSE + says + _VALUE, judge.is_token),
         _context(name, anchors, key + _CLOSE + _NEXT_LINE + _UNQUOTED + _ALONE, judge.is_token),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from onrecord.providers.secret_values import Candidate, Judge, is_opaque, is_strict_mixture
+from onrecord.providers.secret_values import Judge, SecretCandidate, is_opaque, is_strict_mixture
 
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
 _PASSWORDS = frozenset(
@@ -80,7 +80,7 @@ def _key_kind(owner: str) -> str | None:
 
 
 def possible_kind(name: str) -> tuple[str, Judge] | None:
-    """For names that may or may not be a credential's: the rule, and how to tell from the value."""
+    """For names that may or may not be a credential's: the rule, and how to decide by the value."""
     words = _words(name)
     if words == ["pass"]:
         return "password", is_strict_mixture
@@ -92,9 +92,9 @@ def possible_kind(name: str) -> tuple[str, Judge] | None:
 
 
 def kind_of(name: str, value: str) -> str | None:
-    """The rule for this text under this name, or None where only the text itself can tell."""
+    """The rule for this text under this name, or None where only the text itself can decide."""
     certain = secret_kind(name)
     if certain:
         return certain
     possible = possible_kind(name)
-    return possible[0] if possible and possible[1](Candidate(value, 0, len(value))) else None
+    return possible[0] if possible and possible[1](SecretCandidate(value, 0, len(value))) else None

@@ -1,6 +1,6 @@
 """WHAT does a secret with a shape of its own look like? Tokens with a prefix; and what a rule is.
 
-A rule is tried only where one of its anchors stands, and every unbounded repetition either ends the pattern or is
+A rule is tried only where one of its anchors occurs, and every unbounded repetition either ends the pattern or is
 bounded, so the work grows linearly with the text. Boundaries are spelled out in ASCII because `\\b` sees no border
 between a Latin letter and a Chinese one.
 """
@@ -23,7 +23,7 @@ class SecretRule:
     anchors: tuple[str, ...]  # lower case; the pattern is tried where one of them occurs
     expression: str
     accept: Judge  # does the candidate really look like a secret?
-    scan: bool = False  # the anchor stands inside the secret, so search instead of matching at the anchor
+    scan: bool = False  # the anchor is inside the secret, so search instead of matching at the anchor
     flags: int = 0
 
     @cached_property
@@ -45,7 +45,7 @@ def _token(name: str, anchors: str, pattern: str) -> SecretRule:
 
 
 def _inner(name: str, anchor: str, first: str, rest: str) -> SecretRule:
-    """A token whose telling part stands inside. Its first character comes before the border in the pattern
+    """A token whose characteristic part is inside it. Its first character comes before the border in the pattern
     because `re` skips to a first character much faster than it tries a look-behind everywhere."""
     begins = r"(?:(?<![A-Za-z0-9].)|(?<=\\[nrt].))"
     return SecretRule(name, (anchor,), first + begins + rest + _RIGHT, is_varied, scan=True)

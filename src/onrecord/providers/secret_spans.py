@@ -1,4 +1,4 @@
-"""WHERE in a text are secrets? All rules at once: one cheap look, then those whose anchors stand there."""
+"""WHERE in a text are secrets? All rules at once: one cheap look, then those whose anchors occur."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 
 from onrecord.providers.secret_contexts import CONTEXT_RULES, LONG_CONTEXT_RULES
 from onrecord.providers.secret_rules import SHORTEST_TOKEN, TOKEN_RULES, SecretRule
-from onrecord.providers.secret_values import Candidate
+from onrecord.providers.secret_values import SecretCandidate
 
 Span = tuple[int, int, str]  # start, end, name of the rule
 
@@ -20,7 +20,7 @@ _REST_OF_RUN = re.compile(r"(?:\.?[A-Za-z0-9_~%+/=-]+)*+")
 _WHAT_ENDS_A_VALUE = ('"', "'", "`", "\\", "”", "“", "»", "」", "』", "›", "’", "@", "<")
 _LONGEST_CANDIDATE = 256
 # How many rejected values of one rule may cover the same letter.
-_MOST_TURNED_DOWN = 8
+_MOST_REJECTED = 8
 
 
 def _by_anchor(rules: tuple[SecretRule, ...]) -> tuple[tuple[str, tuple[SecretRule, ...]], ...]:
@@ -72,23 +72,23 @@ def _without_placeholders(lowered: str) -> str:
 
 
 def _anchored(rule: SecretRule, anchor: str, text: str, lowered: str) -> Iterator[Span]:
-    """What the rule accepts where the anchor stands.
+    """What the rule accepts at an anchor.
 
     In `sig=-sig=-sig=-…` each value contains the next. After a few of them the whole rest is hidden without further
     checks: it means nothing to a reader, and may contain a secret.
     """
-    reach = turned_down = 0
+    reach = rejected = 0
     place = lowered.find(anchor)
     while place >= 0:
         following = place + 1
         match = rule.pattern.match(text, place)
         if match:
             start, end = _span(match)
-            turned_down = turned_down + 1 if start < reach else 0
-            if turned_down == _MOST_TURNED_DOWN:
+            rejected = rejected + 1 if start < reach else 0
+            if rejected == _MOST_REJECTED:
                 yield start, max(reach, end), rule.name
                 following = max(reach, end)
-            elif rule.accept(Candidate(text, start, end)):
+            elif rule.accept(SecretCandidate(text, start, end)):
                 end = _to_end_of_run(text, start, end)
                 yield start, end, rule.name
                 following = end
@@ -101,12 +101,12 @@ def _anchored(rule: SecretRule, anchor: str, text: str, lowered: str) -> Iterato
 def _scanned(rule: SecretRule, text: str) -> Iterator[Span]:
     for match in rule.pattern.finditer(text):
         start, end = _span(match)
-        if rule.accept(Candidate(text, start, end)):
+        if rule.accept(SecretCandidate(text, start, end)):
             yield start, end, rule.name
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:
-    """Where the secret stands, without the marks that close a sentence or a bracket around it."""
+    """The place of the secret, without the marks that close a sentence or a bracket around it."""
     start, end = match.span(match.lastindex or 0)
     text = match.string
     if match.lastindex and not text.startswith(_WHAT_ENDS_A_VALUE, end):
@@ -122,7 +122,7 @@ def _to_end_of_run(text: str, start: int, end: int) -> int:
 
 
 def _hinted(lowered: str) -> list[tuple[str, tuple[SecretRule, ...]]]:
-    """The anchors in a text, of which a few stems tell which are worth looking for."""
+    """The anchors in a text; a few stems show which are worth looking for."""
     stems = set(_EVERY_HINT.findall(lowered))
     return [hit for stem in sorted(stems) for hit in _anchors_from(stem) if hit[0] in lowered]
 
@@ -164,7 +164,7 @@ def _outside_placeholders(text: str, spans: list[Span]) -> list[Span]:
 
 
 def merge(spans: list[Span]) -> list[Span]:
-    """Join overlapping spans under the name of the most telling rule."""
+    """Join overlapping spans under the name of the most specific rule."""
     merged: list[Span] = []
     for start, end, name in sorted(spans):
         if merged and start < merged[-1][1]:
@@ -176,7 +176,7 @@ def merge(spans: list[Span]) -> list[Span]:
 
 
 def redact(text: str, spans: list[Span]) -> tuple[str, list[Span]]:
-    """Replace every span by a placeholder; also returns where the placeholders stand."""
+    """Replace every span by a placeholder; also returns the places of the placeholders."""
     pieces: list[str] = []
     placed: list[Span] = []
     cursor = length = 0

@@ -1,6 +1,6 @@
 """DOES this value look like a secret, or is it an ordinary word, a reference, a piece of code?
 
-Every check gets the value with its surroundings, which tell as much as the value itself.
+Every check gets the value with its surroundings, which reveal as much as the value itself.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _REFERENCE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# What is code when it stands without quotes.
+# What is code when it is not in quotes.
 _CODE = re.compile(
     r"""
     (?://|/\*|--) | [A-Za-z_]\w*(?:(?:\.|->|::)\w+)*[(\[] | [A-Za-z_]+\d{0,3}(?:(?:\.|->|::)[A-Za-z_]+\d{0,3})+\Z
@@ -123,7 +123,7 @@ _UNITS = (" days", " characters", " chars", " digits", " times", " letters", " w
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SecretCandidate:
     """A stretch of text that may be a secret, with its surroundings."""
 
     text: str
@@ -158,7 +158,7 @@ class Candidate:
         return self.text[self.end - 1].isdigit() and self.text.startswith(_UNITS, self.end)
 
 
-Judge = Callable[[Candidate], bool]
+Judge = Callable[[SecretCandidate], bool]
 
 
 # ---- what a value is -------------------------------------------------------------------------------------
@@ -252,23 +252,23 @@ def _is_uncommon_word(value: str) -> bool:
 
 
 # ---- judges of tokens and keys ---------------------------------------------------------------------------
-def is_anything(candidate: Candidate) -> bool:
+def is_anything(candidate: SecretCandidate) -> bool:
     """Accept everything: the pattern is proof enough."""
     return candidate.end > candidate.start
 
 
-def is_varied(candidate: Candidate) -> bool:
-    """For a token with a telling prefix: not just a row of x."""
+def is_varied(candidate: SecretCandidate) -> bool:
+    """For a token with a characteristic prefix: not just a row of x."""
     value = candidate.value
     return len(set(value)) >= 5 and not _MASKED_RUN.search(value)
 
 
-def has_key_material(candidate: Candidate) -> bool:
-    """More than a few words stand between BEGIN and END."""
+def has_key_material(candidate: SecretCandidate) -> bool:
+    """There are more than a few words between BEGIN and END."""
     return bool(_KEY_MATERIAL.search(candidate.text, candidate.start, candidate.end))
 
 
-def is_opaque(candidate: Candidate, shortest: int = 8) -> bool:
+def is_opaque(candidate: SecretCandidate, shortest: int = 8) -> bool:
     """Machine-made: letters and digits mixed beyond what names, versions and slugs do."""
     value = candidate.value
     if candidate.is_quoted and _is_noise(value):
@@ -287,21 +287,21 @@ def is_opaque(candidate: Candidate, shortest: int = 8) -> bool:
     return _is_scrambled(letters) or (len(value) >= 24 and value.isalpha() and value.islower())
 
 
-def is_token(candidate: Candidate) -> bool:
+def is_token(candidate: SecretCandidate) -> bool:
     """For prose: longer than what an assignment needs, because words and numbers follow "token" all the time."""
     return is_opaque(candidate, 10)
 
 
-def is_long_opaque(candidate: Candidate) -> bool:
+def is_long_opaque(candidate: SecretCandidate) -> bool:
     return is_opaque(candidate, 16)
 
 
-def is_login_token(candidate: Candidate) -> bool:
+def is_login_token(candidate: SecretCandidate) -> bool:
     """After `login` a UUID is more often a user than a token."""
     return is_opaque(candidate, 16) and not _UUID.match(candidate.value)
 
 
-def is_header_value(candidate: Candidate) -> bool:
+def is_header_value(candidate: SecretCandidate) -> bool:
     """After `Authorization:` a short value counts as well."""
     value = candidate.value
     if len(value) < 6 or is_stand_in(value) or _is_ordinary(value) or _is_slug(value):
@@ -309,7 +309,7 @@ def is_header_value(candidate: Candidate) -> bool:
     return _has_mixture(value) or is_opaque(candidate)
 
 
-def is_basic_login(candidate: Candidate) -> bool:
+def is_basic_login(candidate: SecretCandidate) -> bool:
     """Base64 of `user:password`."""
     value = candidate.value
     try:
@@ -319,7 +319,7 @@ def is_basic_login(candidate: Candidate) -> bool:
 
 
 # ---- judges of passwords ---------------------------------------------------------------------------------
-def is_strict_mixture(candidate: Candidate) -> bool:
+def is_strict_mixture(candidate: SecretCandidate) -> bool:
     """A password where the surroundings are weak evidence: clearly mixed, or four words joined by hyphens."""
     value = candidate.value
     if len(value) < 5 or is_stand_in(value, candidate.is_quoted) or _is_ordinary(value):
@@ -329,14 +329,14 @@ def is_strict_mixture(candidate: Candidate) -> bool:
     return _has_mixture(value) and (len(value) >= 8 or bool(_DIGIT.search(value)))
 
 
-def is_strong_password(candidate: Candidate) -> bool:
+def is_strong_password(candidate: SecretCandidate) -> bool:
     """Three kinds of characters: for places where nothing says "password"."""
     value = candidate.value
     kinds = (_DIGIT.search(value), _SYMBOL.search(value), value != value.lower(), value != value.upper())
     return len(value) >= 8 and sum(map(bool, kinds)) >= 3 and is_strict_mixture(candidate)
 
 
-def is_password_assigned(candidate: Candidate) -> bool:
+def is_password_assigned(candidate: SecretCandidate) -> bool:
     """`password=...`, `"password": "..."`: nearly anything that is no reference, no code and no common word."""
     value, quoted = candidate.value, candidate.is_quoted
     if len(value) < 3 or is_stand_in(value, quoted) or _is_ordinary(value):
@@ -355,7 +355,7 @@ def is_password_assigned(candidate: Candidate) -> bool:
     )
 
 
-def is_password_in_prose(candidate: Candidate) -> bool:
+def is_password_in_prose(candidate: SecretCandidate) -> bool:
     """`the password is ...`: mixed characters, a quoted string, or one uncommon word that ends the sentence."""
     value, quoted = candidate.value, candidate.is_quoted
     if len(value) < 4 or is_stand_in(value, quoted) or _is_ordinary(value):
@@ -367,7 +367,7 @@ def is_password_in_prose(candidate: Candidate) -> bool:
     return candidate.ends_sentence and (value.isdigit() or _is_uncommon_word(value) or _is_passphrase(value))
 
 
-def is_password_next_to_key(candidate: Candidate) -> bool:
+def is_password_next_to_key(candidate: SecretCandidate) -> bool:
     """`password hunter2` with nothing in between."""
     value = candidate.value
     if candidate.is_quoted:
@@ -377,7 +377,7 @@ def is_password_next_to_key(candidate: Candidate) -> bool:
     return is_strict_mixture(candidate)
 
 
-def is_mixed_or_quoted(candidate: Candidate) -> bool:
+def is_mixed_or_quoted(candidate: SecretCandidate) -> bool:
     """For languages whose common words are not listed here."""
     value = candidate.value
     if value.isdigit():
@@ -387,16 +387,16 @@ def is_mixed_or_quoted(candidate: Candidate) -> bool:
     return is_strict_mixture(candidate)
 
 
-def is_url_password(candidate: Candidate) -> bool:
-    """Between `user:` and `@` stands a password unless it is a placeholder."""
+def is_url_password(candidate: SecretCandidate) -> bool:
+    """The value between `user:` and `@` is a password unless it is a placeholder."""
     return len(candidate.value) >= 3 and not is_stand_in(candidate.value, candidate.is_quoted)
 
 
-def is_password_option(candidate: Candidate) -> bool:
+def is_password_option(candidate: SecretCandidate) -> bool:
     """`--password ...`: a shell word, so even a plain one counts."""
     return is_url_password(candidate) and not _is_ordinary(candidate.value)
 
 
-def is_login_password(candidate: Candidate) -> bool:
+def is_login_password(candidate: SecretCandidate) -> bool:
     """`-u user:...`, `-p...`: not the group of `-u 1000:1000` and not a port."""
     return not candidate.value.isdigit() and is_password_option(candidate)

@@ -1,5 +1,5 @@
-"""WHAT is known of a memory beyond itself? Which model made its vectors, what superseded it, what its subjects are called
-elsewhere, and what became of what it proposed.
+"""WHAT is known of a memory beyond itself? Which model made its vectors, what superseded it, which URNs its
+subjects have, and whether its proposal was applied.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,15 +29,15 @@ def background_of(memories: Sequence[Memory], reading: Reading) -> tuple[Backgro
     chained = {key for key, relation, _ in reading.relations.joined(keys) if relation == "supersedes"}
     urns = urns_of({name for each in memories for name in each.entities}, reading)
     changeset_of = cache(reading.changesets.one)
-    told: list[Background] = []
+    backgrounds: list[Background] = []
     for each in memories:
         known: dict[str, Any] = {} if each.edits is None else _proposed(each, changeset_of, reading)
         if each.place is not None and each.place[:2] in chained:
             known |= _chain(each, reading)
         known["urns"] = {name: urns[name] for name in each.entities if name in urns}
         embedded_by = None if each.place is None else models.get(each.place[:2])
-        told.append(Background(id=each.id, embedded_by=embedded_by, **known))
-    return tuple(told)
+        backgrounds.append(Background(id=each.id, embedded_by=embedded_by, **known))
+    return tuple(backgrounds)
 
 
 def _chain(memory: Memory, reading: Reading) -> dict[str, Any]:
@@ -54,15 +54,15 @@ def _chain(memory: Memory, reading: Reading) -> dict[str, Any]:
 def _proposed(
     memory: Memory, changeset_of: Callable[[str], Changeset | None], reading: Reading
 ) -> dict[str, Any]:
-    """What became of a proposal: its state, who applied it, and who ended it."""
+    """The state of a proposal, who applied it, and who ended it."""
     changeset = None if memory.changeset is None else changeset_of(memory.changeset)
-    told: dict[str, Any] = {"proposal": proposal_state(memory, changeset)}
+    fields: dict[str, Any] = {"proposal": proposal_state(memory, changeset)}
     if changeset is not None:
-        told |= {"applied_by": changeset.by, "applied_at": changeset.at}
+        fields |= {"applied_by": changeset.by, "applied_at": changeset.at}
     if not memory.is_live:
         last = next(reversed(reading.versions(memory.id)), None)
-        told |= {} if last is None else {"ended_by": last.by, "ended_at": last.at}
-    return told
+        fields |= {} if last is None else {"ended_by": last.by, "ended_at": last.at}
+    return fields
 
 
 def urns_of(names: set[str], reading: Reading) -> dict[str, str]:
@@ -70,13 +70,13 @@ def urns_of(names: set[str], reading: Reading) -> dict[str, str]:
     catalog = StoredCatalog(reading)
     if not names or catalog.is_empty:
         return {}
-    told = {name: found for name in sorted(names) if (found := _urn(name, catalog))}
-    for name in names - told.keys():
+    urns = {name: found for name in sorted(names) if (found := _urn(name, catalog))}
+    for name in names - urns.keys():
         if name.startswith(URN_PREFIX) or (root := root_of(name)) == name:
             continue
-        if urn := told.get(root) or _urn(root, catalog):
-            told[name] = str(FieldUrn(urn, name.removeprefix(f"{root}.")))
-    return told
+        if urn := urns.get(root) or _urn(root, catalog):
+            urns[name] = str(FieldUrn(urn, name.removeprefix(f"{root}.")))
+    return urns
 
 
 def _urn(name: str, catalog: StoredCatalog) -> str | None:

@@ -11,6 +11,8 @@ TAG: Final = 1.2
 IN_TIME: Final = 1.2
 PINNED: Final = 1.5
 VERIFIED: Final = 1.05
+#: What a check has found to be wrong comes last among what is found, and is not hidden.
+FAILED: Final = 0.5
 
 _FRESH: Final = timedelta(days=30)
 # How many half-lives old, and what is left of a score then.
@@ -62,6 +64,12 @@ def boost_pinned(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 def boost_verified(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     checked = {key: VERIFIED for key in draft.parts if draft.matches[key].is_verified}
     return boosted(draft, "verified", checked)
+
+
+def sink_failed(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
+    """Lower what its checks have found to be wrong."""
+    failed = {key: FAILED for key in draft.parts if draft.matches[key].check_state == "failed"}
+    return boosted(draft, "failed", failed)
 
 
 def decay_with_age(draft: RecallDraft, tools: RecallTools) -> RecallDraft:

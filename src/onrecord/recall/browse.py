@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from onrecord.catalog.known_names import known_names
+from onrecord.catalog.known_names import known_names, meant
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.findings import Background, Group
@@ -66,12 +66,12 @@ def browse(call: Call, ask: Browse) -> Browsed:
 
 
 def _of_any_status(ask: Criteria) -> Criteria:
-    """A state of proposals says which statuses count, unless some are given."""
+    """Unless statuses are given, the state of proposals decides which statuses count."""
     return replace(ask, statuses=STATUSES) if ask.proposal and not ask.statuses else ask
 
 
 def _with_known_names(ask: Criteria, reading: Reading) -> Criteria:
-    return replace(ask, entities=known_names(ask.entities, reading)) if ask.entities else ask
+    return replace(ask, entities=known_names(meant(ask.entities, reading), reading)) if ask.entities else ask
 
 
 @operation("read", "memory.read", "GET /tally")

@@ -8,20 +8,29 @@ from itertools import islice
 from typing import Final
 
 from onrecord.model.limits import KINDS, SCOPES
-from onrecord.recall.draft import RecallDraft, RecallTools, ReservedPlaces, Search, replace
+from onrecord.recall.draft import (
+    RecallDraft,
+    RecallTools,
+    ReservedPlaces,
+    Scorer,
+    Search,
+    best_first,
+    replace,
+)
 from onrecord.store.ports.index import Found, Key, Match
 
 # Memories of the conversation or global ones are not looked for beyond this many better memories.
 _FARTHEST: Final = 2_000
 
 
-def asked(draft: RecallDraft, channel: str, search: Search) -> RecallDraft:
-    """The draft with the results of one channel."""
+def asked(draft: RecallDraft, channel: str, search: Search, scorer: Scorer | None = None) -> RecallDraft:
+    """The draft with the results of one channel, and how it scores the results of others."""
     found = search(_first_look(draft, channel))
     return replace(
         draft,
         found={**draft.found, channel: found},
         searches={**draft.searches, channel: search},
+        scorers=draft.scorers if scorer is None else {**draft.scorers, channel: scorer},
     )
 
 
@@ -82,6 +91,7 @@ def keep_eligible(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     look([each for found in draft.found.values() for each in found])
     reserved = reserved_places(draft, tools)
     kept: dict[str, Sequence[Found]] = {}
+    is_cut = False
     for channel, first in draft.found.items():
         found, size, eligible = first, _first_look(draft, channel), look(first)
         pool = draft.pool_of(channel)
@@ -90,7 +100,20 @@ def keep_eligible(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
             found = draft.searches[channel](size)
             eligible = look(found)
         kept[channel] = _first_of_each(eligible, matches, pool, reserved)
-    return _with_the_past(replace(draft, found=kept, matches=matches), tools)
+        is_cut = is_cut or len(found) >= size or len(eligible) > len(kept[channel])
+    return _with_the_past(replace(draft, found=kept, matches=matches, is_cut=is_cut), tools)
+
+
+def score_all(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
+    """Give every candidate its score in each channel, also where it is not among the best there: what lies beyond the end
+    of a list is worth less than its last entry, not nothing.
+    """
+    found = dict(draft.found)
+    for channel, score in draft.scorers.items():
+        listed = {each.key: each.score for each in found[channel]}
+        others = {key: score(match) for key, match in draft.matches.items() if key not in listed}
+        found[channel] = best_first(listed | {key: score for key, score in others.items() if score > 0})
+    return replace(draft, found=found)
 
 
 def reserved_places(draft: RecallDraft, tools: RecallTools) -> Sequence[ReservedPlaces]:
@@ -99,10 +122,11 @@ def reserved_places(draft: RecallDraft, tools: RecallTools) -> Sequence[Reserved
         return draft.among.reserved
     reserved = []
     if draft.ask.query_limit is not None:
-        learnings = ReservedPlaces(lambda match: not match.has_query, draft.page.first, math.inf)
+        # As many of each as take part, however few are shown.
+        queries = draft.pool if draft.ask.query_limit else 0
         reserved += [
-            learnings,
-            ReservedPlaces(lambda match: match.has_query, draft.ask.query_limit, math.inf),
+            ReservedPlaces(lambda match: not match.has_query, draft.pool, math.inf),
+            ReservedPlaces(lambda match: match.has_query, queries, math.inf),
         ]
     if draft.caller.conversation is not None:
         reserved.append(

@@ -1,23 +1,32 @@
-"""WHERE are the best? A query uses one datasource, so entities beside the best ones are likelier to be needed."""
+"""WHERE are the best? A question is about one datasource, so what belongs to others is less likely to be needed."""
 
 from typing import Final
 
 from onrecord.recall.draft import RecallDraft, RecallTools, boosted
+from onrecord.text.names import datasources_in
 
-#: How much the datasource that holds most of the best adds to the scores of its entities.
-IN_IT: Final = 0.5
+#: What is left of the score of what belongs to a datasource that none of the best belongs to.
+ELSEWHERE: Final = 0.67
 #: How many of the best decide which datasource that is.
 _BEST: Final = 20
 
 
-def boost_datasource(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Raise entities by the scores of the best in their datasource, relative to the strongest datasource."""
-    homes = {key: draft.matches[key].entities[0].partition(".")[0] for key in draft.parts}
+def lower_other_datasources(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
+    """Lower what belongs to other datasources than the strongest among the best, each by how far behind it is. What belongs
+    to none stays as it is.
+    """
+    homes = {key: datasources_in(draft.matches[key].entities) for key in draft.parts}
+    if not any(homes.values()):
+        return draft
     strength: dict[str, float] = {}
     for key in draft.ranked()[:_BEST]:
-        strength[homes[key]] = strength.get(homes[key], 0.0) + draft.score(key)
+        for home in homes[key]:
+            strength[home] = strength.get(home, 0.0) + draft.score(key)
     strongest = max(strength.values(), default=0.0)
     if strongest <= 0:
         return draft
-    factors = {key: 1 + IN_IT * strength[home] / strongest for key, home in homes.items() if home in strength}
-    return boosted(draft, "datasource", factors)
+    shares = {
+        key: max(strength.get(home, 0.0) for home in own) / strongest for key, own in homes.items() if own
+    }
+    lowered = {key: ELSEWHERE + (1 - ELSEWHERE) * share for key, share in shares.items() if share < 1}
+    return boosted(draft, "datasource", lowered)

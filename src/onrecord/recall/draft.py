@@ -16,7 +16,7 @@ from onrecord.providers.embedding import Embedder
 from onrecord.recall.hits import Hit
 from onrecord.recall.recipes import Recipe
 from onrecord.store.ports.filters import MemoryCriteria
-from onrecord.store.ports.index import Found, Index, Key, Match, Near
+from onrecord.store.ports.index import Asking, Found, Index, Key, Match, Near
 from onrecord.store.ports.records import Reading
 from onrecord.text import Token
 from onrecord.text.times import Window
@@ -48,6 +48,8 @@ class ScorePiece(NamedTuple):
 
 #: Returns the best results of a channel, as many as asked for.
 Search = Callable[[int], Sequence[Found]]
+#: The score of a memory in a channel, whether or not it is among the channel's results; 0 for none.
+Scorer = Callable[[Match], float]
 Boosts = tuple[tuple[str, float], ...]
 
 
@@ -72,22 +74,24 @@ class CandidateFilter(NamedTuple):
 class Page(NamedTuple):
     """Which hits of an order are wanted: how many places the first answer had, and how many hits followed it.
 
-    Every page looks as deep as the first, so that they are parts of one order.
+    All pages are parts of one order.
     """
 
     first: int
-    told: int
+    followed: int
 
     def __str__(self) -> str:
-        return f"{self.first}.{self.told}"
+        return f"{self.first}.{self.followed}"
 
 
 def page_after(mark: str | None) -> Page | None:
     """The page that a mark leads to; ValueError if no answer gave it."""
     if mark is None:
         return None
-    first, _, told = mark.partition(".")
-    numbers = [int(each) for each in (first, told) if each.isascii() and each.isdigit() and len(each) <= 6]
+    first, _, followed = mark.partition(".")
+    numbers = [
+        int(each) for each in (first, followed) if each.isascii() and each.isdigit() and len(each) <= 6
+    ]
     if len(numbers) < 2 or not 1 <= numbers[0] <= limits.RECALL_LIMIT:
         raise ValueError("is not a page mark from an earlier answer; leave it out to start at the best")
     return Page(*numbers)
@@ -117,6 +121,13 @@ class RecallDraft:
     #: What each channel found, best first, and how to ask it for more.
     found: Mapping[str, Sequence[Found]] = field(default_factory=dict)
     searches: Mapping[str, Search] = field(default_factory=dict)
+    scorers: Mapping[str, Scorer] = field(default_factory=dict)
+    #: Whether a channel had more results than took part.
+    is_cut: bool = False
+    #: How many results each channel brings, where that is not what the recipe says.
+    depth: int | None = None
+    #: Those that only a deeper look found; they come after all others.
+    farther: frozenset[Key] = frozenset()
     nearest: Mapping[Key, Near] = field(default_factory=dict)
     #: How well a memory matches each token of the question.
     met: Mapping[Key, "NDArray[Any]"] = field(default_factory=dict)
@@ -127,6 +138,8 @@ class RecallDraft:
     boosts: Mapping[Key, Boosts] = field(default_factory=dict)
     #: The highest and the lowest similarity of the results, the ends of the scale of similarity.
     marks: tuple[float, float] | None = None
+    #: Whether the turns of conversations among them ask something.
+    asking: Mapping[Key, Asking] = field(default_factory=dict)
     #: The hit and the reference or relation that led to a memory.
     paths: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     #: The estimated relevance of each, and that of the best before the floor removed any.
@@ -153,7 +166,7 @@ class RecallDraft:
         """The other limits on memories; a match already shows its kind, scope and times."""
         ask = self.ask
         narrows = ask.only_dimensions, ask.only_tags, ask.only_entities, ask.only_owners, ask.only_metadata
-        if not any(narrows) and ask.proposal is None:
+        if not any(narrows) and ask.proposal is None and not ask.only_verified:
             return None
         return MemoryCriteria(
             dimensions=ask.only_dimensions,
@@ -161,6 +174,7 @@ class RecallDraft:
             entities=ask.only_entities,
             owners=ask.only_owners,
             proposal=ask.proposal,
+            check_states=("verified",) if ask.only_verified else (),
             statuses=ask.statuses,
             as_of=ask.as_of,
             known_at=ask.known_at,
@@ -168,17 +182,24 @@ class RecallDraft:
 
     @property
     def pool(self) -> int:
-        """How many results each channel brings: more than are asked for, since later layers reorder them, above all
-        with vectors.
+        """How many results each channel brings: more than are shown, since later layers reorder them, above all with
+        vectors. It does not depend on how many are asked for, so that nobody's first hit does.
         """
         if self.among is not None:
             return self.among.pool
-        most = self.recipe.pool if self.vector is not None else self.recipe.pool // 2
-        return max(most, 2 * self.page.first)
+        if self.depth is not None:
+            return self.depth
+        return self.recipe.pool if self.vector is not None else self.recipe.pool // 2
 
     @property
     def page(self) -> "Page":
         return page_after(self.ask.after) or Page(self.ask.limit, 0)
+
+    @property
+    def wanted(self) -> int:
+        """How many hits the pages have up to this one."""
+        page = self.page
+        return page.first if self.ask.after is None else page.first + page.followed + self.ask.limit
 
     def pool_of(self, channel: str) -> int:
         """The same of one channel: where fields come first, of what holds the words more are looked at."""
@@ -195,7 +216,8 @@ class RecallDraft:
         return total
 
     def ranked(self) -> list[Key]:
-        return [each.key for each in best_first({key: self.score(key) for key in self.parts})]
+        ranked = [each.key for each in best_first({key: self.score(key) for key in self.parts})]
+        return sorted(ranked, key=self.farther.__contains__) if self.farther else ranked
 
 
 def best_first(scores: Mapping[Key, float]) -> list[Found]:

@@ -8,7 +8,7 @@ from onrecord.recall.draft import RecallDraft, RecallTools, ScorePiece, replace
 from onrecord.recall.recipes import Channel, Fusion
 from onrecord.store.ports.index import Found, Key
 
-_RRF: Final = 60
+RRF: Final = 60
 
 
 def fuse(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
@@ -85,7 +85,7 @@ def weighted(found: Sequence[Found], weight: float, lowest: float) -> list[float
 
 def by_rank(found: Sequence[Found], weight: float, lowest: float) -> list[float]:
     """Reciprocal ranks: only the order counts, not the scores."""
-    return [weight / (_RRF + rank) for rank in range(1, len(found) + 1)]
+    return [weight / (RRF + rank) for rank in range(1, len(found) + 1)]
 
 
 SHARES: Final[Mapping[Fusion, Callable[[Sequence[Found], float, float], list[float]]]] = {

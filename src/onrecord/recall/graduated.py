@@ -1,4 +1,4 @@
-"""WHERE do the words stand? The field decides, and how close together they are; memories without any of them come
+"""IN WHICH field are the words? The field decides, and how close together they are; memories without any of them come
 last.
 
 Then two lists are joined by their ranks: memories pinned to the caller's conversation, and all memories.
@@ -46,7 +46,8 @@ def weigh_fields(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
         return draft
     matches = [draft.matches[each.key] for each in found]
     places = tools.index.places(matches, [(term, term) for word in words for term in sorted(word.terms)])
-    if len(found) > draft.pool:
+    is_cut = len(found) > draft.pool
+    if is_cut:
         # Reading all would take too long; the index shows which can be among the best.
         guessed = _weighed(
             words, found, places, weights, lambda key, word: _highest(places[key], word, weights)
@@ -60,7 +61,8 @@ def weigh_fields(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
         if memory.place
     }
     weighed = _weighed(words, found, places, weights, lambda key, word: _weight(memories[key], word, weights))
-    return replace(draft, found={**draft.found, "lexical": weighed, **_left(draft, weighed)})
+    found_then = {**draft.found, "lexical": weighed, **_left(draft, weighed)}
+    return replace(draft, found=found_then, is_cut=draft.is_cut or is_cut)
 
 
 def _weighed(
@@ -87,7 +89,7 @@ def _weighed(
 
 
 def _highest(places: Places, word: _Word, weights: Mapping[str, float]) -> float:
-    """What the word may be worth in a memory that nobody has read."""
+    """The most that the word can be worth in a memory whose text has not been read."""
     return weights["content"] if word.terms.isdisjoint(places.labels) else max(weights.values())
 
 
@@ -165,11 +167,13 @@ def graduate(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     if not worth:
         return draft
     ranked = [Found(key, draft.score(key)) for key in draft.ranked()]
-    said = {key: part.score for key, _ in ranked for part in draft.parts[key] if part.channel == "lexical"}
-    weak = _WEAK * max(said.values(), default=0.0)
-    worded = [each for each in ranked if each.key in said]
-    rest = [each for each in ranked if each.key not in said]
-    pinned = [each for each in worded if _is_here(draft, each.key) and said[each.key] >= weak]
+    word_scores = {
+        key: part.score for key, _ in ranked for part in draft.parts[key] if part.channel == "lexical"
+    }
+    weak = _WEAK * max(word_scores.values(), default=0.0)
+    worded = [each for each in ranked if each.key in word_scores]
+    rest = [each for each in ranked if each.key not in word_scores]
+    pinned = [each for each in worded if _is_here(draft, each.key) and word_scores[each.key] >= weak]
     shares = by_rank(ranked, 1.0, 0.0)
     parts = {key: tuple(part._replace(share=0.0) for part in draft.parts[key]) for key, _ in (*worded, *rest)}
     draft = replace(draft, parts=parts, boosts={})

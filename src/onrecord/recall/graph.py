@@ -4,7 +4,7 @@ A lead counts for what the joined memory says about those words of the question 
 So a question that one memory answers leads nowhere, and one that needs two finds the second.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,9 +12,10 @@ from onrecord.catalog.lineage import models_of, next_to
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.catalog import canonicals_of
 from onrecord.recall.channels import eligible_of
-from onrecord.recall.draft import RecallDraft, RecallTools, ScorePiece, replace, with_part
+from onrecord.recall.draft import RecallDraft, RecallTools, replace, with_part
+from onrecord.recall.linked import with_linked
 from onrecord.recall.references import rarity
-from onrecord.recall.rerank import token_matches, token_weights
+from onrecord.recall.rerank import token_weights
 from onrecord.store.ports.index import Found, Key
 from onrecord.text import identifiers
 from onrecord.text.names import names_in, names_of
@@ -62,7 +63,8 @@ def expand_links(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     )
     if not leads:
         return draft
-    draft = _with_strangers(draft, tools, sorted({lead.target for lead in leads} - draft.parts.keys()))
+    unknown = sorted({lead.target for lead in leads} - draft.parts.keys())
+    draft = with_linked(draft, tools, eligible_of(draft, tools, unknown) if unknown else {})
     found, paths = _gains(draft, leads)
     followed = with_part(draft, "graph", found, [weight * each.score for each in found])
     return replace(followed, paths=paths)
@@ -105,17 +107,17 @@ def _by_references(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key])
     if not wanted:
         return
     about = tools.index.about(wanted, most=_MOST_HOLDERS)
-    telling = {
+    rare = {
         reference: _strength(count, about.memories)
         for reference, count in about.counts.items()
         if 2 <= count <= _common(about.memories)
     }
     for target, references in sorted(about.holders.items()):
         for seed in seeds:
-            shared = [each for each in references if each in held[seed] and each in telling]
+            shared = [each for each in references if each in held[seed] and each in rare]
             if shared and seed != target:
-                best = max(shared, key=lambda each: (telling[each], each))
-                yield _Lead(seed, target, telling[best], best)
+                best = max(shared, key=lambda each: (rare[each], each))
+                yield _Lead(seed, target, rare[best], best)
 
 
 def _by_lineage(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
@@ -133,8 +135,8 @@ def _by_lineage(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) ->
         return
     about = tools.index.about(sorted(inside), most=_MOST_HOLDERS)
     for target, references in sorted(about.holders.items()):
-        telling = [each for each in references if about.counts[each] <= _common(about.memories)]
-        for reference in sorted(telling):
+        rare = [each for each in references if about.counts[each] <= _common(about.memories)]
+        for reference in sorted(rare):
             strength = _LINEAGE * _strength(about.counts[reference], about.memories)
             for seed in seeds:
                 steps = [ways[name].get(inside[reference]) for name in models[seed]]
@@ -180,57 +182,6 @@ def _common(memories: int) -> float:
 def _strength(count: int, memories: int) -> float:
     """1 for what two memories share, less for what more share."""
     return min(rarity(count, memories) / rarity(2, memories), 1.0)
-
-
-def _with_strangers(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key]) -> RecallDraft:
-    """The draft with memories that no channel had found: their similarity, and how they match the question."""
-    matches = eligible_of(draft, tools, keys) if keys else {}
-    if draft.vector is None or draft.model is None or draft.marks is None or not matches:
-        return replace(draft, matches={**draft.matches, **matches})
-    near = tools.index.similarity(draft.vector.vector, draft.model, sorted(matches))
-    met = token_matches(tools.index, draft.vector, draft.model, near)
-    highest, lowest = draft.marks
-    parts = dict(draft.parts)
-    for each in near:
-        share = max(each.score - lowest, 0.0) / max(highest - lowest, 1e-9)
-        weight = draft.recipe.weights.get("semantic", 0.0)
-        parts[each.key] = (ScorePiece("semantic", 0, each.score, weight * share),)
-    draft = replace(
-        draft,
-        matches={**draft.matches, **matches},
-        nearest={**draft.nearest, **{each.key: each for each in near}},
-        met={**draft.met, **met},
-        parts=parts,
-    )
-    draft = _with_tokens(draft, sorted(met))
-    return replace(draft, parts=_ranked_anew(_ranked_anew(draft.parts, "semantic"), "tokens"))
-
-
-def _ranked_anew(
-    parts: Mapping[Key, tuple[ScorePiece, ...]], channel: str
-) -> dict[Key, tuple[ScorePiece, ...]]:
-    """The same parts, with the new memories ranked among those that a channel had found."""
-    scores = {
-        key: piece.score for key, pieces in parts.items() for piece in pieces if piece.channel == channel
-    }
-    order = sorted(scores, key=lambda key: (-scores[key], key))
-    ranks = {key: rank for rank, key in enumerate(order, 1)}
-    return {
-        key: tuple(piece._replace(rank=ranks[key]) if piece.channel == channel else piece for piece in pieces)
-        for key, pieces in parts.items()
-    }
-
-
-def _with_tokens(draft: RecallDraft, keys: Sequence[Key]) -> RecallDraft:
-    """The token scores of the new memories, on the same scale as the others."""
-    weights = token_weights(draft)
-    scores = {key: float(draft.met[key] @ weights) for key in draft.met}
-    highest = max((scores[key] for key in scores if key not in keys), default=0.0)
-    found = sorted(
-        (Found(key, round(scores[key], 6)) for key in keys), key=lambda each: (-each.score, each.key)
-    )
-    shares = [draft.recipe.rerank * each.score / max(highest, 1e-9) for each in found]
-    return with_part(draft, "tokens", found, shares)
 
 
 def _added(target: "NDArray[Any]", seed: "NDArray[Any]", weights: "NDArray[Any]") -> float:

@@ -8,7 +8,7 @@ from onrecord.model.memory import Memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorePart(Answer):
-    """What one channel says of a hit: its rank and score there, and what that adds to the final score."""
+    """One channel's part in a hit: its rank and score there, and what that adds to the final score."""
 
     channel: str
     rank: int

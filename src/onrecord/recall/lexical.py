@@ -7,7 +7,7 @@ from typing import Final
 
 from onrecord.recall.channels import asked
 from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
-from onrecord.store.ports.index import Key, Places
+from onrecord.store.ports.index import Found, Key, Places
 from onrecord.text import STOP_TERMS, document_words
 
 #: The weight of two words that are neighbours in question and memory, relative to one word.
@@ -19,6 +19,9 @@ _B: Final = 0.75
 # A pasted page has more pairs than are useful.
 _MOST_PAIRS: Final = 40
 _MOST_WORDS: Final = 200
+
+#: How many are scored by words where other channels bring candidates too.
+_SCORED: Final = 1_000
 
 Pair = tuple[str, str]
 
@@ -33,7 +36,16 @@ def search_lexical(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     if "lexical" not in draft.recipe.weights or not draft.terms:
         return draft
     past = draft.when.known_at is not None
-    return asked(draft, "lexical", lambda most: tools.index.match_terms(draft.terms, most=most, past=past))
+    # Those that other channels bring are scored by words too, unless they match hardly any.
+    scored = 0 if len(draft.recipe.weights) == 1 else _SCORED
+    scores: dict[Key, float] = {}
+
+    def search(most: int) -> Sequence[Found]:
+        found = tools.index.match_terms(draft.terms, most=max(most, scored), past=past)
+        scores.update(found)
+        return found[:most]
+
+    return asked(draft, "lexical", search, lambda match: scores.get(match.key, 0.0))
 
 
 def raise_pairs(draft: RecallDraft, tools: RecallTools) -> RecallDraft:

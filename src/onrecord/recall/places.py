@@ -86,15 +86,15 @@ class SearchPlace:
     def _with_subject_words(self, draft: RecallDraft, tools: RecallTools) -> RecallDraft:
         """The draft with the words of references counted as if they were in the text."""
         found = tools.index.match_terms(draft.terms, most=LAST_LOOK, subjects=True)
-        said = {each.key: each.score for each in found}
-        unmatched = [key for key in said if key not in draft.matches]
+        by_reference = {each.key: each.score for each in found}
+        unmatched = [key for key in by_reference if key not in draft.matches]
         matches = {**draft.matches, **eligible_of(draft, tools, unmatched)} if unmatched else draft.matches
         wanted = {token.term for token in draft.terms}
         scores = {each.key: each.score for each in draft.found.get("lexical", ())}
-        for key in said.keys() & matches.keys():
+        for key in by_reference.keys() & matches.keys():
             there = filter(self._is_there, matches[key].entities)
             if any(wanted & words_of(reference) for reference in there):
-                scores[key] = scores.get(key, 0.0) + SUBJECT_SHARE * said[key]
+                scores[key] = scores.get(key, 0.0) + SUBJECT_SHARE * by_reference[key]
         if not scores:
             return replace(draft, matches=matches)
         return replace(draft, matches=matches, found={**draft.found, "lexical": best_first(scores)})

@@ -7,9 +7,9 @@ consistent state of the store.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
-from onrecord.catalog.known_names import known_names
+from onrecord.catalog.known_names import known_names, meant
 from onrecord.catalog.lineage import neighbours_of
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
@@ -32,11 +32,11 @@ from onrecord.model.request import (
     MAYBE_NAME,
     MAYBE_PROPOSAL,
     ONLY_PROPOSALS,
+    ONLY_VERIFIED,
     OWNERS,
     PLACES,
     STATUSES,
     TAGS,
-    WHOM,
     Request,
     ask,
     request_fields,
@@ -46,7 +46,10 @@ from onrecord.model.workspace import AgentSettings, ConversationKey
 from onrecord.operation import Call, operation
 from onrecord.providers.embedding import Embedder, Embedders
 from onrecord.recall.advice import (
-    FINE,
+    EXPAND,
+    RERANK,
+    RERANK_FINE,
+    WHEN,
     Wishes,
     in_other_words,
     joined,
@@ -62,8 +65,11 @@ from onrecord.recall.boosts import (
     boost_times,
     boost_verified,
     decay_with_age,
+    sink_failed,
 )
-from onrecord.recall.channels import keep_eligible
+from onrecord.recall.channels import keep_eligible, score_all
+from onrecord.recall.datasources import lower_other_datasources
+from onrecord.recall.depth import find_in_order
 from onrecord.recall.draft import RecallDraft, RecallTools, page_after
 from onrecord.recall.draft import replace as with_changes
 from onrecord.recall.fusion import fuse
@@ -71,7 +77,7 @@ from onrecord.recall.graduated import graduate, weigh_fields
 from onrecord.recall.graph import expand_links
 from onrecord.recall.hits import Hit
 from onrecord.recall.lexical import raise_pairs, search_lexical, weigh_words
-from onrecord.recall.neighbours import boost_next_turn
+from onrecord.recall.neighbours import boost_next_turn, lower_questions
 from onrecord.recall.question import embed_question, read_kinds, read_windows, read_words
 from onrecord.recall.recipes import recipe_named
 from onrecord.recall.references import search_references
@@ -84,6 +90,9 @@ from onrecord.recall.term_counts import count_terms
 from onrecord.store.ports.records import Reading
 from onrecord.workspace.agents import settings_of
 
+#: A question with settings of an agent among its fields.
+Filled = TypeVar("Filled", bound=Request)
+
 READ: Final[tuple[Layer, ...]] = (read_words, read_kinds, read_windows, embed_question)
 FIND: Final[tuple[Layer, ...]] = (
     weigh_words,
@@ -91,6 +100,7 @@ FIND: Final[tuple[Layer, ...]] = (
     search_semantic,
     search_references,
     keep_eligible,
+    score_all,
     compare_others,
     raise_pairs,
     count_terms,
@@ -101,10 +111,13 @@ ORDER: Final[tuple[Layer, ...]] = (
     rerank,
     boost_next_turn,
     expand_links,
+    lower_questions,
+    lower_other_datasources,
     boost_kind_and_tags,
     boost_times,
     boost_pinned,
     boost_verified,
+    sink_failed,
     decay_with_age,
     diversify,
     graduate,
@@ -147,6 +160,7 @@ class Recall(Request):
         "Only memories whose metadata has these values, as a JSON object; 1 and 1.0 are the same.",
         None,
     )
+    only_verified: bool = ask(rules.FLAG, ONLY_VERIFIED, False)
     proposal: ProposalFilter | None = ask(MAYBE_PROPOSAL, ONLY_PROPOSALS, None)
     conversation: str | None = ask(
         MAYBE_CONVERSATION,
@@ -197,18 +211,10 @@ class Recall(Request):
         0,
     )
     background: bool = ask(rules.FLAG, BACKGROUND, False)
-    expand: str | None = ask(ADVISED, f"Let an advisor put the question in other words, too: {WHOM}.", None)
-    rerank: str | None = ask(ADVISED, f"Let an advisor put the best hits in order: {WHOM}.", None)
-    rerank_fine: str | None = ask(
-        ADVISED,
-        f"Let an advisor look again at the first {FINE} of them, by more of their text: {WHOM}.",
-        None,
-    )
-    rerank_when: RerankWhen | None = ask(
-        OrNone(rules.Choice(RERANK_WHEN)),
-        "When to ask for an order: always, or only if the relevance of the first hits does not decide it (close).",
-        None,
-    )
+    expand: str | None = ask(ADVISED, EXPAND, None)
+    rerank: str | None = ask(ADVISED, RERANK, None)
+    rerank_fine: str | None = ask(ADVISED, RERANK_FINE, None)
+    rerank_when: RerankWhen | None = ask(OrNone(rules.Choice(RERANK_WHEN)), WHEN, None)
     explain: bool = ask(rules.FLAG, "Show what each layer did.", False)
     after: str | None = ask(MAYBE_NAME, "Continue after the answer that returned this mark.", None)
 
@@ -230,7 +236,7 @@ class Recalled(Answer):
     `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
     `queries` holds example queries if they were requested separately. `looked_at` counts the memories that the caller
     sees, and `best_relevance` is that of the best of them: without hits, it says how close they came. `next` asks for
-    the hits that follow, among as many as the first answer looked at; example queries of their own are told once, with the
+    the hits that follow, among as many as the first answer looked at; example queries are listed once, with the
     first. `background` is that of each hit and then of each example query, if it was asked for. `advice` is what became of
     each question to an advisor.
     """
@@ -255,16 +261,16 @@ class Recalled(Answer):
             return "Nothing found: there are no memories here yet."
         many = self.looked_at > 1
         there = f"none of the {self.looked_at:,} memories here is" if many else "the one memory here is not"
-        told = f"Nothing found: {there} relevant to this."
+        nothing = f"Nothing found: {there} relevant to this."
         if not self.best_relevance:
-            return told
-        return f"{told} The closest has a relevance of {self.best_relevance:.2f}; ask with a lower min_relevance to see it."
+            return nothing
+        return f"{nothing} The closest has a relevance of {self.best_relevance:.2f}; ask with a lower min_relevance to see it."
 
 
 @operation("read", "memory.read", "POST /recall")
 def recall(call: Call, ask: Recall) -> Recalled:
-    """Ask with the model that has most vectors: after a change of models that is the old one, until the new one has
-    caught up.
+    """Search with the embedding model that has most vectors: after a change of models that is the old one, until the new
+    one has caught up.
     """
     if ask.agent is not None:
         ask = filled(ask, settings_of(call, ask.agent))
@@ -316,7 +322,7 @@ def _found(call: Call, ask: Recall, questions: Sequence[str], wishes: Wishes) ->
                 tools = RecallTools(embedder=embedder, opened=reading)
                 for run in runs:
                     run.draft = _placed(run.draft, reading)
-                    run.through((*FIND, *ORDER), tools)
+                    find_in_order(run, (*FIND, *ORDER), tools)
                 done = _joined(runs)
                 gaps = _gaps(done.draft, reading, embedder)
                 if wishes.reorders and call.advisor.is_there:
@@ -348,8 +354,8 @@ def _joined(runs: Sequence[Run]) -> Run:
 
 
 def _with_background(answer: Recalled, reading: Reading) -> Recalled:
-    told = [hit.memory for hit in (*answer.hits, *answer.queries)]
-    return replace(answer, background=background_of(told, reading))
+    shown = [hit.memory for hit in (*answer.hits, *answer.queries)]
+    return replace(answer, background=background_of(shown, reading))
 
 
 def _with_known_names(ask: Recall, reading: Reading) -> Recall:
@@ -358,7 +364,7 @@ def _with_known_names(ask: Recall, reading: Reading) -> Recall:
         return ask
     return replace(
         ask,
-        entities=known_names(ask.entities, reading),
+        entities=known_names(meant(ask.entities, reading), reading),
         only_entities=known_names(ask.only_entities, reading),
     )
 
@@ -409,10 +415,12 @@ def _answer(done: Run, ask: Recall, looked_at: int, gaps: tuple[str, ...]) -> Re
     )
 
 
-def filled(ask: Recall, settings: AgentSettings) -> Recall:
+def filled(ask: Filled, settings: AgentSettings) -> Filled:
     """A question whose open fields are taken from an agent's settings; what it says itself counts."""
     left_open = {each.name for each in request_fields(ask) if getattr(ask, each.name) == each.default}
     kept = {each.name: getattr(settings, each.name) for each in fields(settings)}
-    return replace(
-        ask, **{name: value for name, value in kept.items() if name in left_open and value is not None}
+    given: Any = ask
+    done: Filled = replace(
+        given, **{name: value for name, value in kept.items() if name in left_open and value is not None}
     )
+    return done

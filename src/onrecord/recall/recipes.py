@@ -64,6 +64,8 @@ _ABSOLUTE: Final = Recipe(
         {
             "raise_pairs",
             "boost_next_turn",
+            "lower_questions",
+            "lower_other_datasources",
             "boost_kind_and_tags",
             "boost_times",
             "boost_pinned",
@@ -93,7 +95,9 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             pool=200,
             worded=2_000,
             # Vectors have no say about what the words found.
-            without=frozenset({"compare_others", "boost_next_turn"}),
+            without=frozenset(
+                {"compare_others", "boost_next_turn", "lower_questions", "lower_other_datasources"}
+            ),
         ),
         replace(_AUTO, name="rrf", fusion="rrf", rerank=0.0),
         Recipe(
@@ -102,14 +106,16 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             fusion="rrf",
             reads_subjects=True,
             floor=_AUTO.floor,
-            without=frozenset({"boost_datasource"}),
+            without=frozenset({"lower_other_datasources"}),
         ),
         Recipe(
             name="counts",
             weights={"lexical": 1.0},
             counts={"hint": 3.0, "tags": 2.0, "content": 1.0},
             pool=400,
-            without=frozenset({"raise_pairs", "boost_next_turn"}),
+            without=frozenset(
+                {"raise_pairs", "boost_next_turn", "lower_questions", "lower_other_datasources"}
+            ),
         ),
         replace(_AUTO, name="blend", fusion="blend", rerank=0.0, weights={"semantic": 0.6, "lexical": 0.4}),
         _ABSOLUTE,

@@ -4,14 +4,14 @@ most.
 
 import math
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from onrecord.recall.channels import asked
-from onrecord.recall.draft import RecallDraft, RecallTools
-from onrecord.store.ports.index import Found, Key, ReferenceCounts
-from onrecord.text.names import names_in
+from onrecord.recall.draft import RecallDraft, RecallTools, best_first
+from onrecord.store.ports.index import Found, Match, ReferenceCounts
+from onrecord.text.names import names_in, names_of
 
 _K1: Final = 1.5
 _B: Final = 0.75
@@ -38,10 +38,11 @@ def search_references(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     if not about.holders:
         return draft
     if draft.recipe.fusion == "absolute":
-        ranked = newest_first(about, {*given, *(part for part, whole in parts.items() if whole in given)})
-    else:
-        ranked = rank(about, {**beside, **parts})
-    return asked(draft, "references", lambda most: ranked[:most])
+        listed = newest_first(about, {*given, *(part for part, whole in parts.items() if whole in given)})
+        return asked(draft, "references", lambda most: listed[:most])
+    weighing = ReferenceWeights.of(about, {**beside, **parts})
+    ranked = newest_of_equals(rank(about, weighing))
+    return asked(draft, "references", lambda most: ranked[:most], weighing.score_of)
 
 
 def _parts_of(given: Sequence[str], tools: RecallTools) -> dict[str, str]:
@@ -60,32 +61,48 @@ def newest_first(about: ReferenceCounts, given: Set[str]) -> list[Found]:
     return [Found(key, 1.0) for key in order]
 
 
-def rank(about: ReferenceCounts, parts: Mapping[str, str] | None = None) -> list[Found]:
-    """BM25Plus, with each reference a word and a memory's references its text. A part weighs less than its whole, however
-    rare it is.
-    """
-    average = sum(about.lengths.values()) / len(about.lengths)
-    weights = {reference: rarity(count, about.memories) for reference, count in about.counts.items()}
-    for part, whole in (parts or {}).items():
-        if part in weights:
-            weights[part] = _PART * rarity(about.counts.get(whole, 0), about.memories)
-    scores = {key: _score(key, held, about.lengths, average, weights) for key, held in about.holders.items()}
-    return sorted(
-        (Found(key, score) for key, score in scores.items()), key=lambda each: (-each.score, each.key)
-    )
+class ReferenceWeights(NamedTuple):
+    """BM25Plus, with each reference a word and a memory's references its text."""
+
+    about: ReferenceCounts
+    weights: Mapping[str, float]
+    average: float
+
+    @classmethod
+    def of(cls, about: ReferenceCounts, parts: Mapping[str, str]) -> "ReferenceWeights":
+        """A part weighs less than its whole, however rare it is."""
+        weights = {reference: rarity(count, about.memories) for reference, count in about.counts.items()}
+        for part, whole in parts.items():
+            if part in weights:
+                weights[part] = _PART * rarity(about.counts.get(whole, 0), about.memories)
+        return cls(about, weights, sum(about.lengths.values()) / len(about.lengths))
+
+    def score(self, held: Iterable[str], references: int) -> float:
+        length = 1 - _B + _B * references / self.average
+        return sum(self.weights[each] * (_DELTA + (_K1 + 1) / (_K1 * length + 1)) for each in held)
+
+    def score_of(self, match: Match) -> float:
+        """The score of a memory, though it may not be among the newest that are about a common thing."""
+        held = {*self.about.holders.get(match.key, ()), *self._common(match.entities)}
+        return self.score(sorted(held), len(match.entities)) if held else 0.0
+
+    def _common(self, references: Sequence[str]) -> Iterator[str]:
+        if any(count > MOST_HOLDERS for count in self.about.counts.values()):
+            for reference in references:
+                yield from (each for each in (reference, *names_of(reference)) if each in self.weights)
+
+
+def rank(about: ReferenceCounts, weighing: ReferenceWeights | None = None) -> list[Found]:
+    """Best first; of two equal ones, the one saved first."""
+    weighing = weighing or ReferenceWeights.of(about, {})
+    return best_first({key: weighing.score(held, about.lengths[key]) for key, held in about.holders.items()})
+
+
+def newest_of_equals(ranked: Sequence[Found]) -> list[Found]:
+    """Of memories that are equally about a thing, the newest take part: later layers decide their order."""
+    return sorted(ranked, key=lambda each: (-each.score, -each.key[1], each.key[0]))
 
 
 def rarity(count: int, memories: int) -> float:
     """The weight of a reference that so many of the memories have."""
     return math.log(1 + (max(memories - count, 0) + 0.5) / (count + 0.5))
-
-
-def _score(
-    key: Key,
-    held: tuple[str, ...],
-    lengths: Mapping[Key, int],
-    average: float,
-    weights: Mapping[str, float],
-) -> float:
-    length = 1 - _B + _B * lengths[key] / average
-    return sum(weights[reference] * (_DELTA + (_K1 + 1) / (_K1 * length + 1)) for reference in held)

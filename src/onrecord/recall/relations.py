@@ -1,6 +1,6 @@
 """WHAT is a memory related to? Relations one by one, and walks along them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onrecord.model.answer import Answer
 from onrecord.model.findings import Edge
@@ -42,6 +42,10 @@ class Neighbourhood(Answer):
 @operation("read", "memory.read", "GET /relations")
 def relations(call: Call, ask: ListRelations) -> ListedRelations:
     with call.reading() as reading:
+        given = [end for end in (ask.source, ask.target) if end is not None]
+        if given:
+            meant = dict(zip(given, reading.meant(given), strict=True))
+            ask = replace(ask, source=meant.get(ask.source or ""), target=meant.get(ask.target or ""))
         edges, mark = reading.relations.page(ask)
     return ListedRelations(relations=tuple(edges), next=mark)
 

@@ -98,7 +98,7 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     elif is_doubtful:
         kept = sure
     else:
-        kept = _told(draft, tools, scored)
+        kept = _close_enough(draft, tools, scored)
     return replace(
         draft,
         relevance=relevance,
@@ -107,7 +107,7 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     )
 
 
-def _told(draft: RecallDraft, tools: RecallTools, scored: Sequence[Found]) -> list[Key]:
+def _close_enough(draft: RecallDraft, tools: RecallTools, scored: Sequence[Found]) -> list[Key]:
     """The hits with a score, without those that are far behind the best and share neither a word nor a reference with the
     question.
     """

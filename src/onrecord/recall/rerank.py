@@ -88,7 +88,7 @@ def _weight(word: str, rarity: Mapping[str, float]) -> float:
 
 
 def diversify(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Lower what better hits say already, one after the other among the first few."""
+    """Among the first few hits, lower each that repeats what better hits say."""
     if not draft.met:
         return draft
     import numpy as np

@@ -23,7 +23,7 @@ def knows_most(reading: Reading, current: EmbeddingModel) -> EmbeddingModel:
 
 
 def coverage_gap(reading: Reading, model: EmbeddingModel, noun: str) -> str:
-    """How many the model has not embedded yet, and what does; empty if none."""
+    """How many memories the model has not embedded yet, and what will embed them; empty if none."""
     missing = reading.size - sum(each.memories for each in reading.index.coverage() if each.model == model)
     if missing <= 0:
         return ""

@@ -1,4 +1,4 @@
-"""WHICH hits are shown? The best, with places kept for each circle of people, within the tokens that the asker
+"""WHICH hits are shown? The best, with places kept for each circle of people, within the tokens that the request
 allows.
 """
 
@@ -51,13 +51,13 @@ def _with_page(draft: RecallDraft, ranked: Sequence[Key]) -> RecallDraft:
     shown = set(first)
     rest = [key for key in ranked if key not in shown]
     if draft.ask.after is None:
-        chosen, told = first, 0
+        chosen, followed = first, 0
     else:
-        told = page.told + draft.ask.limit
-        chosen = rest[page.told : told]
+        followed = page.followed + draft.ask.limit
+        chosen = rest[page.followed : followed]
     # Hits that do not fit into the tokens are dropped for good, so there is no next page.
-    goes_on = told < len(rest) and draft.ask.max_tokens is None
-    following = str(Page(page.first, told)) if goes_on else None
+    goes_on = followed < len(rest) and draft.ask.max_tokens is None
+    following = str(Page(page.first, followed)) if goes_on else None
     return replace(draft, chosen=tuple(chosen), next=following)
 
 
@@ -69,7 +69,13 @@ def _nearer_first(draft: RecallDraft) -> list[Key]:
     if draft.recipe.fusion == "absolute":
         order = {each.key: rank for rank, each in enumerate(draft.found.get("references", ()))}
     ranked = [
-        (-draft.score(key), _NEARNESS[CIRCLE[matches[key].scope]], order.get(key, len(order)), key)
+        (
+            key in draft.farther,
+            -draft.score(key),
+            _NEARNESS[CIRCLE[matches[key].scope]],
+            order.get(key, len(order)),
+            key,
+        )
         for key in draft.parts
     ]
     return [key for *_, key in sorted(ranked)]
@@ -106,7 +112,7 @@ def share(
 def read_hits(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Read the texts of the chosen memories; most candidates never need it."""
     keys = [*draft.chosen, *draft.queries]
-    told = {
+    shown = {
         key: Hit(
             memory=memory,
             score=draft.score(key),
@@ -117,8 +123,8 @@ def read_hits(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     }
     return replace(
         draft,
-        hits=tuple(told[key] for key in draft.chosen if key in told),
-        query_hits=tuple(told[key] for key in draft.queries if key in told),
+        hits=tuple(shown[key] for key in draft.chosen if key in shown),
+        query_hits=tuple(shown[key] for key in draft.queries if key in shown),
     )
 
 

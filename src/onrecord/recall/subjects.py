@@ -6,30 +6,36 @@ another list. Nothing is raised for its conversation, kind or age.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.extraction import entities_of_query
+from onrecord.catalog.known_names import meant
 from onrecord.catalog.queries import read_query
 from onrecord.catalog.records import entity_of
 from onrecord.catalog.resolution import Entities, Gathering, missing_datasource, resolve_leniently
 from onrecord.catalog.staleness import broken_query
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.errors import Invalid, invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model import limits, rules
+from onrecord.model.advice import RERANK_WHEN, Advised, RerankWhen
+from onrecord.model.agent import AGENT_NAME, agent_faults
 from onrecord.model.answer import Answer
+from onrecord.model.caller import Caller
 from onrecord.model.catalog import MEMORY_PREFIX, EntityKind
 from onrecord.model.collections import ENTITIES
 from onrecord.model.embedding import EmbeddingModel
-from onrecord.model.limits import BROWSE_LIMIT, Tier
+from onrecord.model.limits import BROWSE_LIMIT, CheckState, Tier
 from onrecord.model.memory import Memory
-from onrecord.model.request import MAYBE_NAME, Request, ask
+from onrecord.model.request import ADVISED, MAYBE_NAME, ONLY_VERIFIED, Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.operation import Call, operation
 from onrecord.providers.embedding import Embedder, Embedders
+from onrecord.recall.advice import EXPAND, RERANK, RERANK_FINE, WHEN
+from onrecord.recall.boosts import sink_failed
 from onrecord.recall.channels import keep_eligible
-from onrecord.recall.datasources import boost_datasource
+from onrecord.recall.datasources import lower_other_datasources
 from onrecord.recall.draft import RecallDraft, RecallTools, replace
 from onrecord.recall.fusion import fuse
 from onrecord.recall.graduated import weigh_fields
@@ -37,16 +43,18 @@ from onrecord.recall.graph import expand_links
 from onrecord.recall.lexical import raise_pairs, search_lexical, weigh_words
 from onrecord.recall.places import SearchPlace, is_example, is_inside, is_learning
 from onrecord.recall.question import embed_question, read_words
-from onrecord.recall.recall import MIN_RELEVANCE, Recall
+from onrecord.recall.recall import MIN_RELEVANCE, Recall, filled
 from onrecord.recall.recipes import recipe_named
 from onrecord.recall.relevance import judge_relevance
 from onrecord.recall.rerank import diversify, rerank
 from onrecord.recall.run import Layer, Run
 from onrecord.recall.semantic import compare_others, coverage_gap, knows_most, search_semantic
+from onrecord.recall.subject_advice import SubjectAdvice, SubjectFound, SubjectLists, join_lists
 from onrecord.recall.term_counts import count_terms
 from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.index import Match
 from onrecord.store.ports.records import Reading
+from onrecord.workspace.agents import settings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,20 @@ class Search(Request):
     )
     max_entities: int = ask(rules.Integer(0, limits.RECALL_LIMIT), "How many entities at most.", 5)
     min_relevance: float | None = ask(OrNone(rules.Fraction()), MIN_RELEVANCE, None)
+    only_verified: bool = ask(rules.FLAG, ONLY_VERIFIED, False)
     recipe: str = ask(rules.NAME, "Which way of searching: auto, lexical, semantic, entity, graph …", "auto")
+    agent: str | None = ask(
+        OrNone(AGENT_NAME),
+        "The agent whose settings say what an advisor does, where this request does not.",
+        None,
+    )
+    expand: str | None = ask(ADVISED, EXPAND, None)
+    rerank: str | None = ask(ADVISED, RERANK, None)
+    rerank_fine: str | None = ask(ADVISED, RERANK_FINE, None)
+    rerank_when: RerankWhen | None = ask(OrNone(rules.Choice(RERANK_WHEN)), WHEN, None)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        yield from agent_faults(self.agent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +113,8 @@ class SubjectHit(Answer):
     description: str | None = None
     matched_entities: tuple[str, ...] = ()
     query: Mapping[str, Any] | str | None = None
+    #: What came of its checks, if it has any.
+    check_state: CheckState | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,13 +130,14 @@ class EntityHit(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched(Answer):
-    """Notes, example queries and entities, each best first; and what the input was resolved to."""
+    """Notes, example queries and entities, each best first; what the input was resolved to; and what an advisor did."""
 
     memories: tuple[SubjectHit, ...] = ()
     example_queries: tuple[SubjectHit, ...] = ()
     entities: tuple[EntityHit, ...] = ()
     resolved_input_entities: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    advice: tuple[Advised, ...] = ()
 
 
 READ: Final[tuple[Layer, ...]] = (read_words, embed_question)
@@ -127,15 +151,15 @@ ORDER: Final[tuple[Layer, ...]] = (
     weigh_fields,
     fuse,
     rerank,
+    lower_other_datasources,
+    sink_failed,
     diversify,
     judge_relevance,
 )
 ORDER_ENTITIES: Final[tuple[Layer, ...]] = (
-    *ORDER[:-2],
+    *ORDER[:-3],
     expand_links,
-    boost_datasource,
-    diversify,
-    judge_relevance,
+    *ORDER[-3:],
 )
 #: The highest floor for entities. Relevance is calibrated on notes; columns have few words and are rarely named in questions.
 #: Of 774 questions about 75 tables .65 % fall below this, and 44 % of those about other things; at .02 it would be 10 % and
@@ -155,12 +179,6 @@ class _Inputs(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class _Found(NamedTuple):
-    memory: Memory
-    score: float
-    relevance: float
-
-
 @operation("read", "memory.read", "POST /search")
 def search(call: Call, ask: Search) -> Searched:
     embedders = call.embedders
@@ -168,36 +186,79 @@ def search(call: Call, ask: Search) -> Searched:
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
         _require_datasource(ask, lookup)
-        inputs = _inputs(ask, lookup)
+        inputs = _inputs(ask, lookup, reading)
         if not (ask.entities or ask.query is not None or question):
             return _newest(reading, ask, lookup)
         draft = RecallDraft(
             caller=call.caller,
-            ask=Recall(question, entities=inputs.entities, min_relevance=ask.min_relevance),
+            ask=Recall(
+                question,
+                entities=inputs.entities,
+                min_relevance=ask.min_relevance,
+                only_verified=ask.only_verified,
+            ),
             now=call.now,
             recipe=recipe,
         )
         places = reading, reading.reading_of(ENTITIES)
         knowing = [_knowing(draft, place, embedders) for place in places]
-    # The embedder is called while no reading is open.
-    drafts, skipped = _read(draft, knowing, embedders)
+    # Advisor and embedder are called while no reading is open.
+    advisor = SubjectAdvice(call, _wanted(call, ask, question))
+    variants = [
+        replace(draft, ask=dataclasses.replace(draft.ask, question=each)) for each in advisor.questions()
+    ]
+    readings = [_read(each, knowing, embedders) for each in variants]
     with call.reading() as reading:
         memories = SearchPlace(reading, ask.datasource, knowing[0], is_catalog=False)
         catalog = SearchPlace(reading.reading_of(ENTITIES), ask.datasource, knowing[1], is_catalog=True)
-        caps = (is_learning, ask.max_memories), (is_example, ask.max_example_queries)
-        learnings, queries = _lists(drafts[0], memories, ORDER, caps)
-        for_entities = dataclasses.replace(recipe, floor=min(recipe.floor, _ENTITY_FLOOR), keeps_far=True)
-        listed = replace(drafts[1], recipe=for_entities)
-        (entities,) = _lists(listed, catalog, ORDER_ENTITIES, [(is_learning, ask.max_entities)])
-        gaps = [*_gaps(drafts[0], reading, "memories"), *_gaps(drafts[1], catalog.reading, "entities")]
-        stale = _stale([found.memory for found in queries], memories.lookup)
+        listed = join_lists([_all_lists(drafts, ask, (memories, catalog), advisor) for drafts, _ in readings])
+        first, skipped = readings[0]
+        gaps = [*_gaps(first[0], reading, "memories"), *_gaps(first[1], catalog.reading, "entities")]
+        stale = _stale([found.memory for found in listed.queries], memories.lookup)
+    listed = advisor.ordered(listed).cut(ask.max_memories, ask.max_example_queries, ask.max_entities)
+    shown_stale = [stale[found.memory.id] for found in listed.queries if found.memory.id in stale]
     return Searched(
-        memories=tuple(_hit(found, inputs.entities) for found in learnings),
-        example_queries=tuple(_hit(found, inputs.entities) for found in queries),
-        entities=tuple(map(_entity_hit, entities)),
+        memories=tuple(_hit(found, inputs.entities) for found in listed.learnings),
+        example_queries=tuple(_hit(found, inputs.entities) for found in listed.queries),
+        entities=tuple(map(_entity_hit, listed.entities)),
         resolved_input_entities=inputs.entities,
-        warnings=tuple(dict.fromkeys((*inputs.warnings, *skipped, *gaps, *stale))),
+        warnings=tuple(dict.fromkeys((*inputs.warnings, *skipped, *gaps, *shown_stale))),
+        advice=advisor.told,
     )
+
+
+def _wanted(call: Call, ask: Search, question: str) -> Recall:
+    """What is asked of an advisor: by the request, or by its agent."""
+    if ask.agent is not None:
+        ask = filled(ask, settings_of(call, ask.agent))
+    return Recall(
+        question,
+        agent=ask.agent,
+        expand=ask.expand,
+        rerank=ask.rerank,
+        rerank_fine=ask.rerank_fine,
+        rerank_when=ask.rerank_when,
+    )
+
+
+def _all_lists(
+    drafts: Sequence[RecallDraft],
+    ask: Search,
+    places: tuple[SearchPlace, SearchPlace],
+    advisor: SubjectAdvice,
+) -> SubjectLists:
+    """The lists for a question, as long as they are shown, or as an advisor needs them."""
+    memories, catalog = places
+    deep = advisor.depth
+    caps = (is_learning, deep(ask.max_memories)), (is_example, deep(ask.max_example_queries))
+    learnings, queries = _lists(drafts[0], memories, ORDER, caps)
+    recipe = drafts[1].recipe
+    for_entities = dataclasses.replace(recipe, floor=min(recipe.floor, _ENTITY_FLOOR), keeps_far=True)
+    # Only memories have checks: a question for verified ones hides no entity.
+    for_all = dataclasses.replace(drafts[1].ask, only_verified=False)
+    listed = replace(drafts[1], recipe=for_entities, ask=for_all)
+    (entities,) = _lists(listed, catalog, ORDER_ENTITIES, [(is_learning, deep(ask.max_entities))])
+    return SubjectLists(learnings, queries, entities)
 
 
 def _require_datasource(ask: Search, lookup: StoredCatalog) -> None:
@@ -205,20 +266,20 @@ def _require_datasource(ask: Search, lookup: StoredCatalog) -> None:
         raise invalid("datasource", missing_datasource(ask.datasource, lookup.datasources()))
 
 
-def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:
+def _inputs(ask: Search, lookup: StoredCatalog, reading: Reading) -> _Inputs:
     """Resolve the input leniently: what cannot be resolved becomes a warning. Without a catalog, names stay as given."""
     gathering = Gathering()
-    told = []
-    for name in ask.entities:
+    resolved = []
+    for name in meant(ask.entities, reading):
         # References to memories are checked even without a catalog.
         stays = lookup.is_empty and not name.startswith(MEMORY_PREFIX)
-        told.append(Entities((name,), ()) if stays else resolve_leniently([name], lookup))
+        resolved.append(Entities((name,), ()) if stays else resolve_leniently([name], lookup))
     if ask.query is not None:
         try:
-            told.append(entities_of_query(read_query(ask.query), lookup))
+            resolved.append(entities_of_query(read_query(ask.query), lookup))
         except Invalid as problem:
-            told.append(Entities((), (f"query input dropped: {problem}",)))
-    for each in told:
+            resolved.append(Entities((), (f"query input dropped: {problem}",)))
+    for each in resolved:
         gathering.take(each)
     entities = gathering.entities()
     return _Inputs(entities.canonicals, entities.warnings)
@@ -257,7 +318,7 @@ def _lists(
     place: SearchPlace,
     order: tuple[Layer, ...],
     caps: Sequence[tuple[Callable[[Match], bool], int]],
-) -> list[list[_Found]]:
+) -> list[list[SubjectFound]]:
     """The results in a place, in a list for each kind, best first."""
     if not any(most for _, most in caps):
         return [[] for _ in caps]
@@ -271,11 +332,11 @@ def _lists(
             run.through(order, tools)
         best = run.draft.ranked()[:most]
         memories = place.reading.read([run.draft.matches[key] for key in best])
-        told = {
+        scores = {
             run.draft.matches[key].id: (run.draft.score(key), run.draft.relevance.get(key, 1.0))
             for key in best
         }
-        lists.append([_Found(memory, *told[memory.id]) for memory in memories])
+        lists.append([SubjectFound(memory, *scores[memory.id]) for memory in memories])
     return lists
 
 
@@ -298,7 +359,7 @@ def _gaps(draft: RecallDraft, reading: Reading, noun: str) -> list[str]:
     return [f"embedding channel: {gap}."] if gap else []
 
 
-def _hit(found: _Found, asked: Sequence[str] = ()) -> SubjectHit:
+def _hit(found: SubjectFound, asked: Sequence[str] = ()) -> SubjectHit:
     memory = found.memory
     return SubjectHit(
         id=memory.id,
@@ -310,10 +371,11 @@ def _hit(found: _Found, asked: Sequence[str] = ()) -> SubjectHit:
         description=memory.hint,
         matched_entities=tuple(each for each in memory.entities if each in asked),
         query=memory.query,
+        check_state=memory.check_state,
     )
 
 
-def _entity_hit(found: _Found) -> EntityHit:
+def _entity_hit(found: SubjectFound) -> EntityHit:
     known = entity_of(found.memory)
     return EntityHit(
         id=str(known["canonical"]),
@@ -329,20 +391,23 @@ def _newest(reading: Reading, ask: Search, lookup: StoredCatalog) -> Searched:
     queries = _newest_with(reading, ask, has_query=True)
     return Searched(
         memories=tuple(
-            _hit(_Found(memory, 0.0, 0.0)) for memory in _newest_with(reading, ask, has_query=False)
+            _hit(SubjectFound(memory, 0.0, 0.0)) for memory in _newest_with(reading, ask, has_query=False)
         ),
-        example_queries=tuple(_hit(_Found(memory, 0.0, 0.0)) for memory in queries),
-        warnings=(NOTHING_GIVEN, *_stale(queries, lookup)),
+        example_queries=tuple(_hit(SubjectFound(memory, 0.0, 0.0)) for memory in queries),
+        warnings=(NOTHING_GIVEN, *_stale(queries, lookup).values()),
     )
 
 
 def _newest_with(reading: Reading, ask: Search, *, has_query: bool) -> list[Memory]:
     most = ask.max_example_queries if has_query else ask.max_memories
+    states: tuple[CheckState, ...] = ("verified",) if ask.only_verified else ()
     newest: list[Memory] = []
     mark: str | None = None
     while most:
         limit = _PAGE if mark is None else BROWSE_LIMIT
-        page, mark = reading.browse(MemoryFilter(has_query=has_query, limit=limit, after=mark))
+        page, mark = reading.browse(
+            MemoryFilter(has_query=has_query, check_states=states, limit=limit, after=mark)
+        )
         newest += [memory for memory in page if is_inside(memory.entities, ask.datasource)]
         newest = _newest_of(newest, most)
         # Pages go by the last update, and nothing was saved after it was updated.
@@ -360,13 +425,13 @@ def _is_settled(newest: Sequence[Memory], most: int, last: Memory) -> bool:
     return len(newest) >= most and all(each.created_at > last.updated_at for each in newest)
 
 
-def _stale(examples: Sequence[Memory], lookup: StoredCatalog) -> list[str]:
-    """Example queries that name missing entities; they are shown as they are."""
-    told = []
+def _stale(examples: Sequence[Memory], lookup: StoredCatalog) -> dict[str, str]:
+    """Example queries that name missing entities, by id; they are shown as they are."""
+    warnings = {}
     for memory in examples:
         reason = None if lookup.is_empty else broken_query(memory, lookup)
         if reason is not None:
-            told.append(
+            warnings[memory.id] = (
                 f"example_query memory:{memory.id}: attached query has stale references ({reason}); re-save to clean."
             )
-    return told
+    return warnings

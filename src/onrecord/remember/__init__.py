@@ -1,1 +1,1 @@
-"""HOW does a text become a row, and what becomes of it? A file for each feature, and for each step of a save."""
+"""HOW does a text become a row, and how does that row change and end? A file for each feature, and for each step of a save."""

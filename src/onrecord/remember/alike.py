@@ -1,10 +1,12 @@
-"""WAS it said already? Memories of the owner for the same readers that say nearly the same are listed, or superseded.
+"""IS it a near duplicate? Memories of the owner for the same readers that say nearly the same are listed, or superseded.
 
-Vectors find what is near. They do not tell a paraphrase from another number, another name or the opposite, so nothing
+Vectors find what is near. They do not distinguish a paraphrase from another number, another name or the opposite, so nothing
 is superseded unless the words agree too.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from onrecord.errors import StoreUnavailable
@@ -32,7 +34,7 @@ def compare(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
         found = writing.alike(draft.ready, draft.model, draft.passages, least=least)
     except StoreUnavailable as damage:
         return replace(draft, degraded=(*draft.degraded, f"compare: {damage}"))
-    itself = {draft.ready.id, draft.duplicate.id if draft.duplicate else "", *draft.ask.supersedes}
+    itself = {draft.ready.id, draft.duplicate.id if draft.duplicate else "", *draft.named}
     alike = tuple(
         each._replace(score=likeness_of(each.score, tools.embedder))
         for each in found
@@ -60,8 +62,7 @@ def _replaced(draft: SaveDraft, writing: Writing, alike: tuple[Alike, ...]) -> l
         and says_the_same(new, each)
         and not writing.is_outranked(each.memory)
     ]
-    is_new = not same or not new.id or writing.holder(new.id) is None
-    return same if is_new else []
+    return same if draft.held is None else []
 
 
 def _both_wait(new: Memory, old: Memory) -> bool:
@@ -89,9 +90,14 @@ def is_about_the_same(new: Memory, old: Memory) -> bool:
 
 def similar_to(draft: SaveDraft) -> tuple[Similar, ...]:
     """The near live memories that were not superseded, for the answer."""
-    live = (each for each in draft.alike if each.rejected is None and each.memory.id not in draft.superseded)
-    told = [
+    return listed(each for each in draft.alike if each.memory.id not in draft.superseded)
+
+
+def listed(alike: Iterable[Alike]) -> tuple[Similar, ...]:
+    """The nearest of those that are live."""
+    similar = (
         Similar(id=each.memory.id, title=each.memory.title, likeness=round(each.score, DIGITS_OF_LIKENESS))
-        for each in live
-    ]
-    return tuple(told[:_MOST_LISTED])
+        for each in alike
+        if each.rejected is None
+    )
+    return tuple(islice(similar, _MOST_LISTED))

@@ -26,7 +26,7 @@ _PLAIN: Final = frozenset(each.name for each in fields(Memory)) - _NOT_PLAIN
 
 
 def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
-    """Make the memory that the request describes, as if there had been none before."""
+    """Make the memory that the request describes, without regard to any that exists."""
     ask, caller = draft.ask, draft.caller
     faults = list(_faults(draft))
     if faults:
@@ -43,7 +43,7 @@ def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
     is_capped = caller.active_at_once and caller.run is not None
     unreviewed = caller.actor == "unattended" and scope in SHARED_SCOPES and not is_capped
     if ask.review and scope != "global":
-        # Whoever asks for a review proposes something, if only the memory itself.
+        # A save that asks for review proposes something, if only the memory itself.
         values.setdefault("edits", ())
     waits = unreviewed or ask.review or values.get("edits") is not None
     memory = Memory(
@@ -95,6 +95,12 @@ def _faults(draft: SaveDraft) -> Iterator[Fault]:
             yield Fault(
                 "id", f"names a global memory, and saving one {GLOBAL_IS_GIVEN}; use an id of your own"
             )
+        if not isinstance(ask.id, Unset) and ids.owner_of(ids.address(ask.id).id) is not None:
+            yield Fault(
+                "id",
+                "has a user's name in front, which the id of a global memory cannot have; leave the name out",
+            )
+            return
         if not isinstance(ask.edits, Unset):
             yield Fault("edits", GLOBAL_EDITS)
     if _id(ask) in ask.supersedes:

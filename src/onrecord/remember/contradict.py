@@ -30,7 +30,7 @@ _QUESTION_CHARACTERS: Final = 1_000
 
 
 class _Ended(NamedTuple):
-    """Which memories ended, and what was said of those that could not."""
+    """Which memories ended, and why the others could not."""
 
     ids: tuple[str, ...]
     notes: tuple[str, ...]
@@ -104,7 +104,9 @@ def _end(call: Call, new: Memory, flagged: Sequence[Memory], advised: Advised) -
     with call.store.writing(call.caller, call.now, new.tenant) as writing:
         here = writing.memory(new.id)
         if here is None or not here.is_live:
-            return _Ended((), ("What this contradicts was left alone: it has ended itself meanwhile.",))
+            return _Ended(
+                (), ("The contradicted memories were left alone: this memory has ended meanwhile.",)
+            )
         ended = tuple(_ended(call, writing, here, flagged, by, notes))
     return _Ended(ended, tuple(notes))
 

@@ -9,7 +9,7 @@ from onrecord.catalog.extraction import ReadQuery
 from onrecord.model.advice import AdviceInput, Advised
 from onrecord.model.caller import Caller
 from onrecord.model.embedding import EmbeddingModel, Passage
-from onrecord.model.findings import TurnedDown
+from onrecord.model.findings import RejectedProposal
 from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN
 from onrecord.model.memory import Change, Memory
 from onrecord.providers.embedding import Embedder
@@ -20,18 +20,22 @@ if TYPE_CHECKING:
     from onrecord.remember.remember import Remember
 
 
-Outcome = Literal["created", "updated", "unchanged", "proposed", "turned_down"]
+Outcome = Literal["created", "updated", "unchanged", "proposed", "rejected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveDraft:
-    """A save in progress: the request, the memory it makes, and what the steps found out."""
+    """A save in progress: the request, the memory it makes, and the results of its steps."""
 
     caller: Caller
     ask: "Remember"
     now: datetime
     memory: Memory | None = None
     outcome: Outcome = "created"
+    #: The memory that has the id of the save.
+    held: Memory | None = None
+    #: The memories that the request supersedes, by their ids.
+    named: tuple[str, ...] = ()
     duplicate: Memory | None = None
     scrubbed: int = 0
     superseded: tuple[str, ...] = ()
@@ -48,17 +52,17 @@ class SaveDraft:
     replaces: tuple[str, ...] = ()
     #: What waits for review and says the same as a save that waits: it ends with this save at once.
     repeats: tuple[str, ...] = ()
-    turned_down: tuple[TurnedDown, ...] = ()
+    rejected: tuple[RejectedProposal, ...] = ()
     #: What the request says is new, without secrets.
     what_is_new: str | None = None
-    #: What became of asking an advisor, and the tags that it added.
+    #: What each advisor did, and the tags that it added.
     advice: tuple[Advised, ...] = ()
     tagged: tuple[str, ...] = ()
 
     @property
     def supersedes(self) -> tuple[str, ...]:
         """The memories that end with this one: those that the request names, and those that say the same."""
-        return *self.ask.supersedes, *self.replaces
+        return *self.named, *self.replaces
 
     @property
     def ready(self) -> Memory:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from onrecord.catalog.unsaying import unsay
+from onrecord.catalog.erasing_promoted import erase_proposed_values
 from onrecord.errors import Forbidden
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
-from onrecord.model.findings import TurnedDown
+from onrecord.model.findings import RejectedProposal
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import OrNone
@@ -45,23 +45,23 @@ class Forgotten(Answer):
     #: Nothing was erased.
     dry_run: bool = False
     #: Nothing was erased either: the text is of a higher tier than the caller, and this waits for a person, unless the same
-    #: was turned down before.
+    #: was rejected before.
     proposal: Memory | None = None
-    turned_down: tuple[TurnedDown, ...] = ()
+    rejected: tuple[RejectedProposal, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 @operation("destroy", "memory.manage", "DELETE /memories/{id}")
 def forget(call: Call, ask: Forget) -> Forgotten:
     with dry_run(ask.dry_run) as trial, call.writing(ask.id) as writing:
-        memory = writing.named(ask.id, erases=True)
+        memory = writing.named(ask.id, erases=True, by_name=True)
         require_manager(call.caller, memory)
         gone = Forgotten(id=memory.id, versions=0, relations=0, references=0, dry_run=ask.dry_run)
         if writing.is_outranked(memory):
             by = Proposer.of(call, ask.what_is_new, tries=ask.dry_run)
             proposed = propose_end(by, writing, memory, "forget")
-            down = proposed.turned_down
-            gone = replace(gone, proposal=proposed.memory, turned_down=down, warnings=proposed.notes)
+            before = proposed.rejected
+            gone = replace(gone, proposal=proposed.memory, rejected=before, warnings=proposed.notes)
         else:
             gone = replace(gone, **erased(call, writing, memory)._asdict())
         call.done(writing, gone)
@@ -71,7 +71,7 @@ def forget(call: Call, ask: Forget) -> Forgotten:
 
 def erased(call: Call, writing: Writing, memory: Memory) -> Erased:
     """Erase a memory, and every copy of what it proposed; raises Conflict if it is applied."""
-    unsay(writing, memory)
+    erase_proposed_values(writing, memory)
     return writing.erase(memory, call.change("forget"))
 
 

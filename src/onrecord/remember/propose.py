@@ -11,14 +11,14 @@ from typing import Any, Final, NamedTuple
 
 from onrecord.errors import HigherTier
 from onrecord.model.caller import Caller
-from onrecord.model.findings import TurnedDown
+from onrecord.model.findings import RejectedProposal
 from onrecord.model.limits import HINT_CHARACTERS, ProposedChange
 from onrecord.model.memory import Change, Memory, Proposal, changed_fields, derive_title, pinned_to
 from onrecord.model.tiers import WORDS
 from onrecord.operation import Call
 from onrecord.remember.draft import SaveDraft, SaveTools
+from onrecord.remember.rejected import like_it, not_again, rejected_before
 from onrecord.remember.scrub import scrub_memory, scrub_reason
-from onrecord.remember.turned_down import like_it, not_again, rejected_before
 from onrecord.remember.within_limits import refuse_too_many
 from onrecord.store.ports.records import Writing
 
@@ -26,7 +26,7 @@ from onrecord.store.ports.records import Writing
 _FOLLOWS: Final = frozenset(
     {
         *("owner", "author", "origin", "approved_by", "approved_at", "created_at", "valid_to", "proposes"),
-        "changeset",
+        *("changeset", "checks", "check_state"),
     }
 )
 _DONE: Final[dict[ProposedChange, str]] = {
@@ -73,7 +73,7 @@ class Proposed(NamedTuple):
 
     memory: Memory
     notes: tuple[str, ...]
-    turned_down: tuple[TurnedDown, ...] = ()
+    rejected: tuple[RejectedProposal, ...] = ()
 
 
 def proposed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def propose_revision(by: Proposer, writing: Writing, before: Memory, after: Memo
         writing.target(before.id)
     if "edits" in fields:
         raise HigherTier(
-            f"What memory {before.id} proposes was approved by a person. Propose other changes as a memory of its own."
+            f"A person has approved what memory {before.id} proposes. Propose other changes as a memory of its own."
         )
     wanted = replace(after, status_reason=after.status_reason if "status" in fields else None)
     return _kept(by, writing, [before], wanted, Proposal(change="revise", fields=fields))
@@ -133,8 +133,8 @@ def _kept(
     )
     fresh = pinned_to(replace(wanted, **_anew(by), proposes=named), wanted.pinned)
     before = rejected_before(writing, targets[0], fresh)
-    if before is not None and before.told.is_same and by.what_is_new is None:
-        return Proposed(before.memory, (not_again(before.told),), (before.told,))
+    if before is not None and before.finding.is_same and by.what_is_new is None:
+        return Proposed(before.memory, (not_again(before.finding),), (before.finding,))
     earlier = _earlier(writing, by.caller, named)
     if earlier is None:
         saved = writing.add(fresh, by.change)
@@ -146,8 +146,8 @@ def _kept(
         saved = writing.replace(earlier, after, by.change) if changed else earlier
     if by.embeds:
         writing.embed(saved, None, ())
-    told = proposal_note(saved, targets, is_trial=by.tries)
-    return Proposed(saved, (told,) if before is None else (like_it(before.told), told))
+    note = proposal_note(saved, targets, is_trial=by.tries)
+    return Proposed(saved, (note,) if before is None else (like_it(before.finding), note))
 
 
 def _anew(by: Proposer) -> dict[str, Any]:
@@ -168,6 +168,9 @@ def _anew(by: Proposer) -> dict[str, Any]:
         # The copy that waits changes another memory; it proposes nothing to the catalog itself.
         "edits": None,
         "changeset": None,
+        # A check proves the memory that it was added to.
+        "checks": (),
+        "check_state": None,
     }
 
 

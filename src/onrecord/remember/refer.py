@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from onrecord.catalog.editing import resolved_edits
 from onrecord.catalog.extraction import ReadQuery, read_without_catalog
+from onrecord.catalog.known_names import meant
 from onrecord.catalog.resolution import Gathering, resolve_all, resolve_or_keep
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.errors import Invalid
@@ -23,7 +24,8 @@ def read_query(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
 
 
 def refer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    memory, warnings = referred(draft.ready, writing, draft.read_query, draft.ask.unknown)
+    memory = with_meant(draft.ready, writing)
+    memory, warnings = referred(memory, writing, draft.read_query, draft.ask.unknown)
     return replace(draft, memory=memory, warnings=(*draft.warnings, *warnings))
 
 
@@ -39,6 +41,11 @@ def read_ahead(memory: Memory) -> ReadQuery | None:
     except Invalid:
         # Said where it is compared with the catalog, if it is.
         return None
+
+
+def with_meant(memory: Memory, reading: Reading) -> Memory:
+    """A memory with the full ids of the memories that its writer refers to."""
+    return replace(memory, entities=meant(memory.entities, reading)) if memory.entities else memory
 
 
 def referred(
@@ -60,8 +67,8 @@ def referred(
         read = read_without_catalog(memory.query)
     gathering = Gathering()
     resolved = resolve_or_keep if unknown == "keep" else resolve_all
-    for told in (resolved(memory.entities, lookup), read.entities(lookup)):
-        gathering.take(told)
+    for some in (resolved(memory.entities, lookup), read.entities(lookup)):
+        gathering.take(some)
     found = gathering.entities()
     warnings = found.warnings
     if len(found.canonicals) > ENTITIES:

@@ -72,7 +72,9 @@ def unrelate(call: Call, ask: Unrelate) -> Unrelated:
         source, target = _ends(writing, ask)
         edge = writing.unrelate(source, ask.relation, target, call.change("unrelate"))
         if edge is None:
-            raise NotFound(f"No edge {source.id} {ask.relation} {target.id}. See `neighbours {source.id}`.")
+            raise NotFound(
+                f"No relation {source.id} {ask.relation} {target.id}. See `neighbours {source.id}`."
+            )
         return call.done(writing, Unrelated(relation=edge))
 
 
@@ -82,7 +84,7 @@ def remove_relation(call: Call, ask: RemoveRelation) -> Unrelated:
         found = writing.relations.one(ask.id)
         target = None if found is None else writing.memory(found.target)
         if found is None or target is None:
-            raise NotFound(f"No edge {ask.id} between memories that you can see. List the relations.")
+            raise NotFound(f"No relation {ask.id} between memories that you can see. List the relations.")
         source = writing.target(found.source)
         edge = writing.unrelate(source, found.relation, target, call.change("unrelate"))
         assert edge is not None
@@ -91,7 +93,7 @@ def remove_relation(call: Call, ask: RemoveRelation) -> Unrelated:
 
 def _ends(writing: Writing, ask: Relate | Unrelate) -> tuple[Memory, Memory]:
     """Both ends, or one error for every way in which an end can be missing. The relation belongs to its source."""
-    source, target = writing.memory(ask.source), writing.memory(ask.target)
+    source, target = (writing.memory(end, by_name=True) for end in (ask.source, ask.target))
     if source is None or target is None or source.tenant != target.tenant:
         raise NotFound(
             "One or both memories do not exist here. Both ends of a relation must be in one tenant."

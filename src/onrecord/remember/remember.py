@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
@@ -18,7 +18,7 @@ from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.edits import EDITS, Edit
-from onrecord.model.findings import Similar, TurnedDown
+from onrecord.model.findings import RejectedProposal, Similar
 from onrecord.model.limits import Alike, Confidence, Dimension, Kind, Scope, Unknown
 from onrecord.model.memory import Memory
 from onrecord.model.request import ADVISED, ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, WHOM, Request, ask
@@ -34,6 +34,7 @@ from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
 from onrecord.remember.dry_run import dry_run
 from onrecord.remember.embed import embed, keep_vectors
 from onrecord.remember.enter import enter
+from onrecord.remember.identify import identify
 from onrecord.remember.link import link
 from onrecord.remember.placement import placement_faults, placement_of
 from onrecord.remember.refer import read_query, refer
@@ -143,10 +144,10 @@ class Remembered(Answer):
 
     A save that would change a text of a higher tier is `proposed`: `memory` is the proposal, and answers keep the old
     text. `similar` are memories of the same owner for the same readers that say nearly the same, most similar first;
-    `turned_down` are proposals like this one that were rejected or rolled back. If one of those ended, is the same and
-    nothing is new, the outcome is `turned_down`, nothing is saved, and `memory` is the rejected one. `degraded` says what could not be done
-    now and will be done later. `advice` is what became of each question to an advisor: tags that it
-    added, and memories that ended since it flagged them, which stand in `superseded` too.
+    `rejected` are proposals like this one that were rejected or rolled back. If one of those ended, is the same and
+    nothing is new, the outcome is `rejected`, nothing is saved, and `memory` is the rejected one. `degraded` lists what could not be done
+    now and will be done later. `advice` is what each advisor did: the tags that it
+    added, and the memories that ended because it flagged them, which are listed in `superseded` too.
     """
 
     memory: Memory
@@ -154,7 +155,7 @@ class Remembered(Answer):
     scrubbed: int = 0
     superseded: tuple[str, ...] = ()
     similar: tuple[Similar, ...] = ()
-    turned_down: tuple[TurnedDown, ...] = ()
+    rejected: tuple[RejectedProposal, ...] = ()
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     trace: tuple[Note, ...] = ()
@@ -172,6 +173,7 @@ PREPARE: Final[tuple[Callable[[SaveDraft, SaveTools], SaveDraft], ...]] = (
     embed,
 )
 COMMIT: Final[tuple[Callable[[SaveDraft, Writing, SaveTools], SaveDraft], ...]] = (
+    identify,
     link,
     enter,
     refer,
@@ -186,9 +188,32 @@ COMMIT: Final[tuple[Callable[[SaveDraft, Writing, SaveTools], SaveDraft], ...]] 
 STEPS: Final[tuple[Callable[..., SaveDraft], ...]] = (*PREPARE, *COMMIT)
 
 
+class PreparedSave(NamedTuple):
+    """A save that only needs its transaction, which may be repeated."""
+
+    draft: SaveDraft
+    tools: SaveTools
+    trace: tuple[Note, ...]
+
+
 @operation("write", "memory.manage", "POST /memories", begins=True)
 def remember(call: Call, ask: Remember) -> Remembered:
     """Run each step; the answer comes after the commit."""
+    prepared = prepare(call, ask)
+    ask = prepared.draft.ask
+    with dry_run(ask.dry_run) as trial, call.writing(tenant=prepared.draft.home) as writing:
+        saved = call.done(writing, commit(prepared, writing))
+        trial.end()
+    if not is_wanted(ask.auto_supersede):
+        return saved
+    # Few saves ask for it, and it loads the whole search.
+    from onrecord.remember.contradict import end_contradicted
+
+    return end_contradicted(call, ask, saved)
+
+
+def prepare(call: Call, ask: Remember) -> PreparedSave:
+    """Run the steps that hold no connection."""
     ask = _filled(call, ask)
     trace: list[Note] = []
     draft = SaveDraft(caller=call.caller, ask=ask, now=call.now)
@@ -200,35 +225,30 @@ def remember(call: Call, ask: Remember) -> Remembered:
         saves_per_run=call.policy.saves_per_run,
         advise=_for_tags(call, ask),
     )
-    for prepare in PREPARE:
-        draft = _timed(prepare, trace, draft, tools)
-    with dry_run(ask.dry_run) as trial, call.writing(tenant=draft.home) as writing:
-        for commit in COMMIT:
-            if draft.outcome != "turned_down":
-                draft = _timed(commit, trace, draft, writing, tools)
-        saved = call.done(
-            writing,
-            Remembered(
-                memory=draft.ready,
-                outcome=draft.outcome,
-                scrubbed=draft.scrubbed,
-                superseded=draft.superseded,
-                similar=similar_to(draft),
-                turned_down=draft.turned_down,
-                degraded=draft.degraded,
-                warnings=draft.warnings,
-                trace=tuple(trace),
-                dry_run=ask.dry_run,
-                advice=draft.advice,
-            ),
-        )
-        trial.end()
-    if not is_wanted(ask.auto_supersede):
-        return saved
-    # Few saves ask for it, and it loads the whole search.
-    from onrecord.remember.contradict import end_contradicted
+    for step in PREPARE:
+        draft = _timed(step, trace, draft, tools)
+    return PreparedSave(draft, tools, tuple(trace))
 
-    return end_contradicted(call, ask, saved)
+
+def commit(prepared: PreparedSave, writing: Writing) -> Remembered:
+    """Run the steps of the transaction, which may save more than this."""
+    draft, tools, trace = prepared.draft, prepared.tools, [*prepared.trace]
+    for step in COMMIT:
+        if draft.outcome != "rejected":
+            draft = _timed(step, trace, draft, writing, tools)
+    return Remembered(
+        memory=draft.ready,
+        outcome=draft.outcome,
+        scrubbed=draft.scrubbed,
+        superseded=draft.superseded,
+        similar=similar_to(draft),
+        rejected=draft.rejected,
+        degraded=draft.degraded,
+        warnings=draft.warnings,
+        trace=tuple(trace),
+        dry_run=draft.ask.dry_run,
+        advice=draft.advice,
+    )
 
 
 def _filled(call: Call, ask: Remember) -> Remember:
@@ -242,11 +262,11 @@ def _filled(call: Call, ask: Remember) -> Remember:
         )
     if not call.advisor.is_there or (ask.auto_tag is not None and ask.auto_supersede is not None):
         return ask
-    standing = call.standing_advice()
+    usual = call.standing_advice()
     return replace(
         ask,
-        auto_tag=ask.auto_tag or (YES if "tag" in standing else None),
-        auto_supersede=ask.auto_supersede or (YES if "supersede" in standing else None),
+        auto_tag=ask.auto_tag or (YES if "tag" in usual else None),
+        auto_supersede=ask.auto_supersede or (YES if "supersede" in usual else None),
     )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from onrecord.errors import Fault, Invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
-from onrecord.model.findings import TurnedDown
+from onrecord.model.findings import RejectedProposal
 from onrecord.model.memory import Memory
 from onrecord.model.request import MAYBE_INSTANT, Request, ask
 from onrecord.model.rules import OrNone
@@ -35,20 +35,20 @@ class Retired(Answer):
     """A memory that is no longer true; `changed` is false if it was retired before.
 
     If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person. If the same was
-    rejected before and nothing is new, `turned_down` says by whom and why, and `proposal` is the rejected one.
+    rejected before and nothing is new, `rejected` lists by whom and why, and `proposal` is the rejected one.
     """
 
     memory: Memory
     changed: bool
     proposal: Memory | None = None
-    turned_down: tuple[TurnedDown, ...] = ()
+    rejected: tuple[RejectedProposal, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 @operation("write", "memory.manage", "POST /memories/{id}/retire")
 def retire(call: Call, ask: Retire) -> Retired:
     with call.writing(ask.id) as writing:
-        memory = writing.named(ask.id, ends=True)
+        memory = writing.named(ask.id, ends=True, by_name=True)
         if not memory.is_live:
             return call.done(writing, Retired(memory=memory, changed=False))
         at = ask.at or max(call.now, memory.valid_from)
@@ -62,7 +62,7 @@ def retire(call: Call, ask: Retire) -> Retired:
                 memory=memory,
                 changed=False,
                 proposal=proposed.memory,
-                turned_down=proposed.turned_down,
+                rejected=proposed.rejected,
                 warnings=proposed.notes,
             )
             return call.done(writing, waits)

@@ -1,20 +1,26 @@
 """WHO approves? A proposal takes effect once a person approves it, in one transaction."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from onrecord.errors import Conflict, VersionConflict
+from onrecord.errors import Conflict, VersionConflict, invalid
+from onrecord.model import rules
 from onrecord.model.answer import Answer
+from onrecord.model.edits import EDITS, Edit
+from onrecord.model.embedding import embedded_text
 from onrecord.model.limits import REASON_CHARACTERS, ProposedChange
-from onrecord.model.memory import Memory, pinned_to
+from onrecord.model.memory import Memory, changed_fields, pinned_to, unproven
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import ID, REASON, Integer, OrNone
+from onrecord.model.tiers import written
+from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
 from onrecord.remember.forget import erased, require_manager
+from onrecord.remember.refer import referred
 from onrecord.remember.revise import embed_again
-from onrecord.remember.save import refuse_retired
-from onrecord.remember.scrub import scrub_reason
+from onrecord.remember.save import refuse_edits, refuse_retired, with_derived
+from onrecord.remember.scrub import scrub_memory, scrub_reason
 from onrecord.remember.supersede import brought_back, end, end_by
 from onrecord.store.ports.records import Writing
 
@@ -23,7 +29,8 @@ from onrecord.store.ports.records import Writing
 class Approve(Request):
     """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking.
 
-    Approving a proposal makes its change and marks the result as approved.
+    Approving a proposal makes its change and marks the result as approved. Whoever approves it in other words has written
+    them; what was proposed stays in the history.
     """
 
     id: str = ask(ID, "The memory to approve.", positional=True)
@@ -31,6 +38,11 @@ class Approve(Request):
         OrNone(Integer(1, 2**31 - 1)), "Fail rather than approve if it is no longer at this version.", None
     )
     reason: str | None = ask(OrNone(REASON), "Why.", None)
+    content: str | Unset = ask(rules.CONTENT, "Of a proposal: approve this text in place of its own.", UNSET)
+    title: str | Unset = ask(rules.TITLE, "Of a proposal: approve this title in place of its own.", UNSET)
+    edits: Sequence[Edit | Mapping[str, Any]] | Unset = ask(
+        EDITS, "Of a proposal to change the catalog: approve these changes in place of its own.", UNSET
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,9 @@ class Reject(Request):
     """
 
     id: str = ask(ID, "The proposal to reject.", positional=True)
+    expected_version: int | None = ask(
+        OrNone(Integer(1, 2**31 - 1)), "Fail rather than reject if it is no longer at this version.", None
+    )
     reason: str | None = ask(OrNone(REASON), "Why.", None)
 
 
@@ -60,19 +75,57 @@ class Reviewed(Answer):
 def approve(call: Call, ask: Approve) -> Reviewed:
     """Make the change of a proposal, or vouch for a memory that is active already."""
     with call.writing(ask.id) as writing:
-        memory = writing.reviewable(ask.id)
+        memory = writing.reviewable(ask.id, by_name=True)
         refuse_retired(memory)
-        if ask.expected_version not in (None, memory.version):
-            raise VersionConflict(memory.id, ask.expected_version or 0, memory.version)
+        _refuse_another(memory, ask.expected_version)
         if memory.status != "pending" and memory.approved_by is not None:
             return call.done(writing, Reviewed(memory=memory, changed=False))
+        proposed, memory = memory, _corrected(call, writing, memory, ask)
         change = "save" if memory.proposes is None else memory.proposes.change
         saved = _TAKE_EFFECT[change](call, writing, memory, ask.reason)
-        told_anew = saved.id != memory.id and saved.is_live and call.embedders.current is not None
-        if told_anew:
+        is_new = saved.id != memory.id or embedded_text(memory) != embedded_text(proposed)
+        needs_vectors = is_new and saved.is_live and call.embedders.current is not None
+        if needs_vectors:
             writing.embed(saved, None, ())
         reviewed = call.done(writing, Reviewed(memory=saved, changed=True))
-    return replace(reviewed, degraded=embed_again(call, saved)) if told_anew else reviewed
+    return replace(reviewed, degraded=embed_again(call, saved)) if needs_vectors else reviewed
+
+
+#: What a reviewer may put in place of what was proposed.
+_CORRECTED: Final = ("content", "title", "edits")
+
+
+def _corrected(call: Call, writing: Writing, proposal: Memory, ask: Approve) -> Memory:
+    """The proposal in the words of the reviewer, if there are any; the next version of it."""
+    given = {name: value for name in _CORRECTED if not isinstance(value := getattr(ask, name), Unset)}
+    if not given:
+        return proposal
+    if proposal.status != "pending" or proposal.proposes is None:
+        raise invalid(next(iter(given)), f"memory {proposal.id} does not wait for review: revise it instead")
+    if proposal.proposes.change in ("retire", "forget"):
+        raise invalid(
+            next(iter(given)), f"memory {proposal.id} proposes to {proposal.proposes.change}, in no words"
+        )
+    if "edits" in given:
+        refuse_edits(proposal)
+        given["edits"] = tuple(given["edits"])
+    after, _ = scrub_memory(with_derived(proposal, replace(proposal, **given), set(given)))
+    after = written(proposal, after, call.caller, call.now)
+    if "edits" in given:
+        after, _ = referred(after, writing, unknown="keep")
+    changed = changed_fields(proposal, after)
+    if not changed:
+        return proposal
+    if proposal.proposes.change == "revise":
+        fields = tuple(dict.fromkeys((*proposal.proposes.fields, *changed)))
+        after = replace(after, proposes=replace(proposal.proposes, fields=fields))
+    after = replace(after, updated_at=max(call.now, proposal.updated_at))
+    return writing.replace(proposal, after, call.change("revise"))
+
+
+def _refuse_another(memory: Memory, expected: int | None) -> None:
+    if expected not in (None, memory.version):
+        raise VersionConflict(memory.id, expected or 0, memory.version)
 
 
 def _approved(call: Call, memory: Memory) -> dict[str, Any]:
@@ -120,7 +173,7 @@ def _revise(call: Call, writing: Writing, memory: Memory, reason: str | None) ->
     after = replace(before, **changes, **_approved(call, before))
     if "conversation" in changes or "conversation_by" in changes:
         after = pinned_to(after, memory.pinned)
-    saved = writing.replace(before, after, call.change("approve"))
+    saved = writing.replace(before, unproven(before, after, call.caller), call.change("approve"))
     _settle(call, writing, memory, reason)
     return saved
 
@@ -157,7 +210,7 @@ _WORDS: Final = ("title", "hint", "content")
 
 
 def _targets(writing: Writing, proposal: Memory) -> list[Memory]:
-    """The memories that a proposal would change, if they still say what they said then: nobody has agreed to lose
+    """The memories that a proposal would change, if their text is still the same: nobody has agreed to lose
     something newer, or to approve words that were put there since.
     """
     assert proposal.proposes is not None
@@ -191,11 +244,12 @@ def _settle(call: Call, writing: Writing, proposal: Memory, reason: str | None) 
 def reject(call: Call, ask: Reject) -> Reviewed:
     """Archive a proposal, or a memory that was approved after it had waited, as never having been true."""
     with call.writing(ask.id) as writing:
-        memory = writing.reviewable(ask.id)
+        memory = writing.reviewable(ask.id, by_name=True)
+        _refuse_another(memory, ask.expected_version)
         if memory.changeset is not None and memory.is_live:
             raise Conflict(
-                f"What memory {memory.id} proposes was applied (changeset {memory.changeset}): "
-                "roll that back instead."
+                f"The changes that memory {memory.id} proposes were applied (changeset {memory.changeset}): "
+                "roll that changeset back instead."
             )
         if memory.status != "pending" and not _was_proposed(memory, writing):
             _refuse_settled(memory, writing)

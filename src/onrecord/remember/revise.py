@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.extraction import ReadQuery
 from onrecord.errors import Fault, Forbidden, VersionConflict, invalid
-from onrecord.jobs.embedding import embed_batch
+from onrecord.jobs.missing_vectors import embed_batch
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -15,7 +15,7 @@ from onrecord.model.collections import Home
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.edits import EDITS, Edit
 from onrecord.model.embedding import embedded_text
-from onrecord.model.findings import TurnedDown
+from onrecord.model.findings import RejectedProposal
 from onrecord.model.limits import Confidence, Dimension, Kind, Status, Unknown
 from onrecord.model.memory import Memory, changed_fields, pinned_to
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
@@ -26,7 +26,7 @@ from onrecord.operation import Call, operation
 from onrecord.remember.check import given_values
 from onrecord.remember.embed import TOO_LONG, deferred, takes_long
 from onrecord.remember.propose import Proposer, propose_revision
-from onrecord.remember.refer import has_catalog, read_ahead, referred
+from onrecord.remember.refer import has_catalog, read_ahead, referred, with_meant
 from onrecord.remember.save import asks_to_be_injected, refuse_edits, refuse_retired, with_derived
 from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.records import Writing
@@ -97,13 +97,13 @@ class Revised(Answer):
     """A memory after its correction; `changed` names the changed fields, and is empty if nothing was different.
 
     If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person. If the same was
-    rejected before and nothing is new, `turned_down` says by whom and why, and `proposal` is the rejected one.
+    rejected before and nothing is new, `rejected` lists by whom and why, and `proposal` is the rejected one.
     """
 
     memory: Memory
     changed: tuple[str, ...]
     proposal: Memory | None = None
-    turned_down: tuple[TurnedDown, ...] = ()
+    rejected: tuple[RejectedProposal, ...] = ()
     scrubbed: int = 0
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ def revise(call: Call, ask: Revise) -> Revised:
     with call.writing(ask.id) as writing:
         if number := linked_file(ask.artifact, writing):
             ask = replace(ask, artifact=number)
-        before = writing.named(ask.id)
+        before = writing.named(ask.id, by_name=True)
         if ask.expected_version not in (None, before.version):
             raise VersionConflict(before.id, ask.expected_version or 0, before.version)
         refuse_retired(before)
@@ -130,9 +130,7 @@ def revise(call: Call, ask: Revise) -> Revised:
             after = replace(after, artifact=number)
         after = _pinned(after, ask, writing)
         after = written(before, after, caller, now)
-        warnings: tuple[str, ...] = ()
-        if _refers(ask):
-            after, warnings = referred(after, writing, ahead.read, ask.unknown)
+        after, warnings = _referred(after, ask, writing, ahead.read)
         after = _true_again(ask, before, after)
         changed = changed_fields(before, after)
         if not changed:
@@ -144,7 +142,7 @@ def revise(call: Call, ask: Revise) -> Revised:
                 memory=before,
                 changed=(),
                 proposal=proposed.memory,
-                turned_down=proposed.turned_down,
+                rejected=proposed.rejected,
                 scrubbed=scrubbed,
                 warnings=(*warnings, *proposed.notes),
             )
@@ -216,7 +214,7 @@ class _Prepared(NamedTuple):
 def _prepared(call: Call, ask: Revise) -> _Prepared | None:
     """None if the caller does not see the memory; the transaction then reports it."""
     with call.reading() as reading:
-        before = reading.memory(ask.id)
+        before = reading.memory(ask.id, by_name=True)
         is_compared = has_catalog(reading)
     if before is None:
         return None
@@ -227,6 +225,14 @@ def _prepared(call: Call, ask: Revise) -> _Prepared | None:
 
 def _refers(ask: Revise) -> bool:
     return not all(isinstance(each, Unset) for each in (ask.entities, ask.query, ask.edits))
+
+
+def _referred(
+    after: Memory, ask: Revise, writing: Writing, read: ReadQuery | None
+) -> tuple[Memory, tuple[str, ...]]:
+    if not isinstance(ask.entities, Unset):
+        after = with_meant(after, writing)
+    return referred(after, writing, read, ask.unknown) if _refers(ask) else (after, ())
 
 
 def _cleaned(caller: Caller, ask: Revise, before: Memory, now: datetime) -> tuple[Memory, int]:
@@ -252,7 +258,8 @@ def _refuse(ask: Revise, before: Memory) -> None:
         refuse_edits(before)
     if given(ask.conversation, None) is not None and before.scope == "global":
         raise invalid(
-            "conversation", "a global memory belongs to none, since every tenant would read its name"
+            "conversation",
+            "must be left out: a global memory belongs to no conversation, since every tenant would read its name",
         )
     if not isinstance(ask.status, Unset) and before.status == "pending":
         raise Forbidden(f"Memory {before.id} waits for review: a person approves or rejects it.")

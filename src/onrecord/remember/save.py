@@ -11,10 +11,11 @@ from onrecord.model.tiers import written
 from onrecord.model.unset import Unset
 from onrecord.remember.check import given_values
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
+from onrecord.remember.identify import with_own_id
 from onrecord.remember.placement import Placement, placement_faults
 from onrecord.remember.propose import Proposer, proposal_note, propose_revision, proposed_fields
+from onrecord.remember.rejected import look_back, look_back_at
 from onrecord.remember.tag import with_tags
-from onrecord.remember.turned_down import look_back, look_back_at
 from onrecord.store.ports.records import Writing
 
 if TYPE_CHECKING:
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
 
 
 def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    before = draft.duplicate
-    if before is None and draft.ready.id:
-        before = writing.holder(draft.ready.id)
+    before = draft.duplicate or draft.held
     if before is None:
         return _added(draft, writing, tools)
     refuse_retired(before)
@@ -38,13 +37,13 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     if waits or writing.is_outranked(before) or asks_to_be_injected(draft.caller, before, after):
         fields = proposed_fields(before, after)
         draft = look_back(draft, writing, after, Proposal(change="revise", of=(before.id,), fields=fields))
-        if draft.outcome == "turned_down":
+        if draft.outcome == "rejected":
             return draft
         by = Proposer.of_draft(draft, tools, embeds=False)
         proposed = propose_revision(by, writing, before, after)
         draft = replace(draft, memory=proposed.memory, warnings=(*draft.warnings, *proposed.notes))
-        if proposed.turned_down:
-            return replace(draft, outcome="turned_down", turned_down=proposed.turned_down)
+        if proposed.rejected:
+            return replace(draft, outcome="rejected", rejected=proposed.rejected)
         return replace(draft, outcome="proposed")
     after = replace(after, updated_at=max(draft.now, before.updated_at))
     saved = writing.replace(before, after, draft.change("remember"))
@@ -55,16 +54,16 @@ def _added(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """Add a row. If an agent marks a memory to be given without asking, the memory is saved, and the mark waits for a
     person.
     """
-    new, caller = draft.ready, draft.caller
+    new, caller = with_own_id(draft, draft.ready, writing), draft.caller
     if new.proposes is not None:
         draft = look_back(draft, writing, new, new.proposes)
-        if draft.outcome == "turned_down":
+        if draft.outcome == "rejected":
             return draft
         proposal = replace(new.proposes, what_is_new=draft.what_is_new)
         saved = writing.add(replace(new, proposes=proposal), draft.change("remember"))
         outcome: Outcome = "proposed" if proposal.of else "created"
-        told = proposal_note(saved, is_trial=draft.ask.dry_run)
-        return replace(draft, memory=saved, outcome=outcome, warnings=(*draft.warnings, told))
+        note = proposal_note(saved, is_trial=draft.ask.dry_run)
+        return replace(draft, memory=saved, outcome=outcome, warnings=(*draft.warnings, note))
     if not new.always_inject or caller.actor == "person":
         return replace(draft, memory=writing.add(new, draft.change("remember")))
     saved = writing.add(replace(new, always_inject=False), draft.change("remember"))
@@ -82,8 +81,8 @@ def merged(before: Memory, draft: SaveDraft) -> Memory:
         changes["entities"] = fresh.entities
     if draft.tagged:
         both = replace(before, **{name: changes[name] for name in ("tags", "metadata") if name in changes})
-        told = with_tags(both, draft.tagged, draft.advice[-1])
-        changes |= {"tags": told.tags, "metadata": told.metadata}
+        tagged = with_tags(both, draft.tagged, draft.advice[-1])
+        changes |= {"tags": tagged.tags, "metadata": tagged.metadata}
     changes |= _moved(ask, fresh)
     if before.status == "stale":
         # Saving it again says that it is true now.
@@ -146,7 +145,7 @@ def refuse_edits(memory: Memory) -> None:
     """What a memory proposes changes only while it waits, or is approved and not applied."""
     if memory.changeset is not None:
         raise Conflict(
-            f"What memory {memory.id} proposes was applied (changeset {memory.changeset}). "
+            f"The changes that memory {memory.id} proposes were applied (changeset {memory.changeset}). "
             "Roll that back, or propose the next change as a memory of its own."
         )
     if memory.edits is None:

@@ -5,11 +5,14 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
 
+from onrecord.model.checks import Check
 from onrecord.model.edits import Edit
 from onrecord.model.limits import (
+    CHECK_SEEN_CHARACTERS,
     CONTENT_BYTES,
     ENTITY_CHARACTERS,
     NAME_CHARACTERS,
+    PATH_CHARACTERS,
     REASON_CHARACTERS,
     TAG_CHARACTERS,
     TITLE_CHARACTERS,
@@ -42,6 +45,7 @@ def scrub_memory(memory: Memory) -> tuple[Memory, int]:
         memory.metadata
         or memory.query
         or memory.edits
+        or memory.checks
         or any(map(scrubber.may_hold_secrets, _texts_of(memory)))
     ):
         return memory, 0
@@ -59,6 +63,7 @@ def scrub_memory(memory: Memory) -> tuple[Memory, int]:
         new = cleaner.text(new, REASON_CHARACTERS)
         changes["proposes"] = replace(memory.proposes, what_is_new=new)
     changes["edits"] = cleaner.edits(memory.edits)
+    changes["checks"] = tuple(map(cleaner.check, memory.checks))
     own_title = memory.has_own_title
     if own_title:
         changes["title"] = cleaner.text(memory.title, TITLE_CHARACTERS)
@@ -120,6 +125,17 @@ class _Cleaner:
 
     def edits(self, edits: tuple[Edit, ...] | None) -> tuple[Edit, ...] | None:
         return edits and tuple(map(self._edit, edits))
+
+    def check(self, check: Check) -> Check:
+        value = check.expect.value
+        kept = replace(check.expect, value=self.text(value) if isinstance(value, str) else value)
+        return replace(
+            check,
+            sql=self.text(check.sql),
+            path=self.text(check.path, PATH_CHARACTERS),
+            seen=self.text(check.seen, CHECK_SEEN_CHARACTERS),
+            expect=kept,
+        )
 
     def _edit(self, edit: Edit) -> Edit:
         value, found = scrubber.scrub_value(edit.key or "", edit.value)

@@ -26,10 +26,10 @@ def defer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     higher = [old for old in olds if writing.is_outranked(old)]
     if not higher and (not olds or new.status != "pending"):
         return draft
-    if new.id and writing.holder(new.id) is not None:
+    if draft.held is not None:
         raise HigherTier(
-            f"The text of memory {(higher or olds)[0].id} is {WORDS[(higher or olds)[0].tier]}, so that this can only be "
-            f"proposed, and {new.id} is there already: save it without that id."
+            f"The text of memory {(higher or olds)[0].id} is {WORDS[(higher or olds)[0].tier]}, so this can only be "
+            f"proposed, and memory {new.id} exists already: save it without that id."
         )
     ids, versions = tuple(old.id for old in olds), tuple(old.version for old in olds)
     proposal = Proposal(change="supersede", of=ids, versions=versions)

@@ -1,4 +1,4 @@
-"""BY WHICH words will it be looked for? An advisor may add a few tags to those that were given."""
+"""WHICH tags help to find it? An advisor may add a few to those that were given."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ ADVISED: Final = "advised"
 
 
 def tag(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
-    """Ask for tags and merge them with the given ones. Whatever comes of it, the memory is saved."""
+    """Ask for tags and merge them with the given ones. The memory is saved even if that fails."""
     if tools.advise is None:
         return draft
     memory = draft.ready

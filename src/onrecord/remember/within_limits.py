@@ -21,7 +21,7 @@ def refuse_too_many(caller: Caller, writing: Writing, saves_per_run: int) -> Non
     saves = writing.save_counts()
     if capped and saves.by_run > saves_per_run:
         raise SaveLimit(
-            f"This run has reached its limit of saves ({saves_per_run}); nothing more is kept of it. "
+            f"This run has reached its limit of saves ({saves_per_run}); nothing more is saved in this run. "
             "Save what matters most first, or let a person save the rest.",
             "run",
             saves_per_run,

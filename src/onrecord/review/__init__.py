@@ -1,1 +1,1 @@
-"""HOW does what people agreed on reach the catalog? Plan, apply, roll back, and what was applied."""
+"""HOW do approved changes reach the catalog? Plan, apply, roll back, and list what was applied."""

@@ -47,7 +47,7 @@ class Apply(Request):
     )
     unknown: Unknown = ask(
         rules.Choice(limits.UNKNOWN),
-        "An entity that no source has told of: refuse it, or keep what is promoted of it until one does.",
+        "An entity that no source has brought: refuse it, or keep what is promoted of it until one brings it.",
         "refuse",
     )
     mark: str | None = ask(MAYBE_NAME, "The mark of the plan to apply; fail if it has changed since.", None)
@@ -73,33 +73,33 @@ def apply(call: Call, ask: Apply) -> Applied:
     try:
         notes = target.write(begun, to_write(begun))
         with call.writing() as writing:
-            return _told(call, writing, applied(writing, begun, call.change("apply"), notes), draft.left)
+            return _answer(call, writing, applied(writing, begun, call.change("apply"), notes), draft.left)
     except (Moved, Conflict, CatalogUnavailable) as problem:
         ended = _taken_back(call, target, begun, problem)
         if ended.state == "applied":
-            # Whoever settles what was left took us to be gone, and finished it.
+            # Another process took this one for dead, and finished the changeset.
             with call.writing() as writing:
-                return _told(call, writing, ended, draft.left)
+                return _answer(call, writing, ended, draft.left)
         if isinstance(problem, CatalogUnavailable):
             raise CatalogUnavailable(
-                f"Nothing was applied. {problem} Changeset {begun.id} says what was tried."
+                f"Nothing was applied. {problem} Changeset {begun.id} lists what was tried."
             ) from problem
         raise Conflict(
-            f"Nothing was applied: {str(problem).rstrip('.')}. Changeset {begun.id} says what was tried; plan again."
+            f"Nothing was applied: {str(problem).rstrip('.')}. Changeset {begun.id} lists what was tried; plan again."
         ) from problem
 
 
 def _taken_back(call: Call, target: Target, begun: Changeset, why: Exception) -> Changeset:
-    """What has become of a changeset that did not come through. What cannot be taken back now is when it is settled."""
+    """Take back a changeset that failed. If that is not possible now, it happens when the changeset is settled."""
     try:
         return take_back(call.store, call.caller, call.now, target, begun, str(why))
     except CatalogUnavailable as problem:
         raise CatalogUnavailable(
-            f"{why} Changeset {begun.id} is half written, and is taken back as soon as that can be done: {problem}"
+            f"{why} Changeset {begun.id} is partly written, and will be undone as soon as possible: {problem}"
         ) from problem
 
 
-def _told(call: Call, writing: Writing, done: Changeset, left: int) -> Applied:
+def _answer(call: Call, writing: Writing, done: Changeset, left: int) -> Applied:
     answer = Applied(changeset=seen_by(call.caller, done, set(done.memories)), left=left)
     call.done(writing, answer)
     return answer
@@ -110,8 +110,10 @@ def _refuse(draft: Drafted, ask: Apply) -> None:
         raise Conflict(f"No approved proposal changes {draft.entity}. Approve one first, then apply.")
     if ask.mark is not None and ask.mark != draft.mark:
         raise Conflict(f"The plan for {draft.entity} has changed since. Look at it again, then apply.")
-    if told := [f"{each.edit.entity} {each.edit.field}: {each.note}" for each in draft.changes if each.note]:
-        raise Conflict(f"Nothing was applied. {'; '.join(told)}.")
+    if obstacles := [
+        f"{each.edit.entity} {each.edit.field}: {each.note}" for each in draft.changes if each.note
+    ]:
+        raise Conflict(f"Nothing was applied. {'; '.join(obstacles)}.")
 
 
 def _begun(call: Call, ask: Apply, draft: Drafted) -> Changeset:

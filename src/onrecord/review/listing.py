@@ -38,8 +38,8 @@ def changesets(call: Call, ask: ListChangesets) -> ListedChangesets:
             page, total = reading.changesets.page(_resolved(ask, reading))
         seen = seen_in(reading, *page)
         urns = urns_of({each.entity for each in page}, reading)
-    told = tuple(seen_by(call.caller, each, seen) for each in page)
-    return ListedChangesets(changesets=told, total=total, urns=urns)
+    shown = tuple(seen_by(call.caller, each, seen) for each in page)
+    return ListedChangesets(changesets=shown, total=total, urns=urns)
 
 
 def _resolved(ask: ListChangesets, reading: Reading) -> ListChangesets:

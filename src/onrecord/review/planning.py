@@ -35,17 +35,19 @@ _PAGE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Plan(Request):
-    """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way."""
+    """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way; or
+    what some that wait for review would change, once they are approved.
+    """
 
     entity: str = ask(rules.Reference(), "The entity, such as shop.orders.", positional=True)
     memories: Sequence[str] = ask(
         ListOf(rules.ID, at_most=limits.APPLIED_AT_ONCE),
-        "Only from these proposals; left out, from all that are approved.",
+        "Only from these proposals, also ones that wait; left out, from all that are approved.",
         (),
     )
     unknown: Unknown = ask(
         rules.Choice(limits.UNKNOWN),
-        "An entity that no source has told of: refuse it, or keep what is promoted of it until one does.",
+        "An entity that no source has brought: refuse it, or keep what is promoted of it until one brings it.",
         "refuse",
     )
 
@@ -75,7 +77,7 @@ class SaidAnew(Answer):
 class Planned(Answer):
     """What would be applied. `mark` stands for exactly this: apply with it fails if something has changed since.
 
-    `said_anew` lists what was promoted before, where the source says something new: propose what is right now, which may
+    `said_anew` lists earlier promoted values whose source says something new: propose the value that is right now, which may
     be the same, or roll the changeset back.
     """
 
@@ -91,7 +93,7 @@ class Planned(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafted:
-    """A plan with all that applying it needs."""
+    """A plan with everything that is needed to apply it."""
 
     entity: str
     target: Target
@@ -101,13 +103,13 @@ class Drafted:
 
     @property
     def mark(self) -> str:
-        told = to_json((self.entity, [(each.id, each.version) for each in self.proposals], self.changes))
-        return hashlib.blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
+        marked = to_json((self.entity, [(each.id, each.version) for each in self.proposals], self.changes))
+        return hashlib.blake2b(json.dumps(marked, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 @operation("read", "memory.read", "GET /plan")
 def plan(call: Call, ask: Plan) -> Planned:
-    draft = drafted(call, ask.entity, ask.memories, unknown=ask.unknown)
+    draft = drafted(call, ask.entity, ask.memories, unknown=ask.unknown, waiting=True)
     with call.reading() as reading:
         anew = tuple(_said_anew(draft.entity, StoredCatalog(reading)))
     return Planned(
@@ -137,29 +139,36 @@ def targets_of(call: Call) -> Targets:
 
 
 def drafted(
-    call: Call, entity: str, memories: Sequence[str], own: Sequence[Edit] = (), *, unknown: Unknown = "refuse"
+    call: Call,
+    entity: str,
+    memories: Sequence[str],
+    own: Sequence[Edit] = (),
+    *,
+    unknown: Unknown = "refuse",
+    waiting: bool = False,
 ) -> Drafted:
     """The changes that approved proposals make to an entity and its parts; a `note` says what prevents one.
 
-    If given, the caller's `own` edits are used instead of the proposals'.
+    If given, the caller's `own` edits are used instead of the proposals'. Of named proposals also those that wait for
+    review, if `waiting`.
     """
     with call.reading() as reading:
         lookup = StoredCatalog(reading)
         root = root_meant(entity, reading, lookup, unknown)
         left = 0
         if memories:
-            proposals = _named(memories, reading)
+            proposals = _named(memories, reading, waiting)
         elif own:
             proposals = []
         else:
             proposals, left = _approved(root, reading, lookup)
         edits = _sourced(call.caller, own, proposals, lookup)
         target = targets_of(call).of(root, lookup)
-    standing = target.read({edit.cell for _, edit in edits})
+    values = target.read({edit.cell for _, edit in edits})
     changes: dict[Cell, FieldChange] = {}
     for source, edit in edits:
-        change = _change(source, edit, standing)
-        why_not = target.obstacle(change) or _conflict(change, edit.cell in standing, root)
+        change = _change(source, edit, values)
+        why_not = target.obstacle(change) or _conflict(change, edit.cell in values, root)
         change = replace(change, note=why_not)
         known = changes.get(edit.cell)
         changes[edit.cell] = change if known is None else _joined(known, change)
@@ -200,6 +209,12 @@ def is_approved(memory: Memory) -> bool:
     )
 
 
+def _is_waiting(memory: Memory) -> bool:
+    """Whether a memory proposes changes that no person has approved yet; it may count as a text already."""
+    applied = memory.changeset is not None
+    return memory.edits is not None and memory.is_live and not applied and not is_approved(memory)
+
+
 def _approved(root: str, reading: Reading, lookup: StoredCatalog) -> tuple[list[Memory], int]:
     """The approved proposals that edit an entity or its parts, as many as are applied at once, and how many are left."""
     wanted = MemoryFilter(
@@ -222,13 +237,16 @@ def _edits_inside(root: str, memory: Memory, lookup: StoredCatalog) -> bool:
     return any(root_of(_resolved(edit, lookup).entity) == root for edit in memory.edits or ())
 
 
-def _named(ids: Sequence[str], reading: Reading) -> list[Memory]:
-    found = [(id, reading.memory(id)) for id in ids]
+def _named(ids: Sequence[str], reading: Reading, waiting: bool) -> list[Memory]:
+    found = [(id, reading.memory(id, by_name=True)) for id in ids]
     if unknown := [id for id, memory in found if memory is None]:
         raise NotFound(f"No memory {', '.join(unknown)}.")
     proposals = [memory for _, memory in found if memory is not None]
-    if others := [each.id for each in proposals if not is_approved(each)]:
-        raise invalid("memories", f"are not approved and unapplied proposals: {', '.join(others)}")
+    if others := [
+        each.id for each in proposals if not (is_approved(each) or (waiting and _is_waiting(each)))
+    ]:
+        what = "not applied yet" if waiting else "approved and not applied yet"
+        raise invalid("memories", f"must be proposals that are {what}; these are not: {', '.join(others)}")
     return proposals
 
 
@@ -240,8 +258,8 @@ def _resolved(edit: Edit, lookup: StoredCatalog) -> Edit:
         return edit
 
 
-def _change(source: _Source, edit: Edit, standing: Mapping[Cell, Any]) -> FieldChange:
-    known = standing.get(edit.cell)
+def _change(source: _Source, edit: Edit, values: Mapping[Cell, Any]) -> FieldChange:
+    known = values.get(edit.cell)
     return FieldChange(
         edit=edit,
         before=known and known.value,
@@ -257,11 +275,11 @@ def _change(source: _Source, edit: Edit, standing: Mapping[Cell, Any]) -> FieldC
 def _conflict(change: FieldChange, is_known: bool, root: str) -> str | None:
     edit = change.edit
     if not is_known:
-        return f"{edit.entity} is nothing in the catalog that can be edited"
+        return f"{edit.entity} is not an entity of the catalog that can be edited"
     if root_of(edit.entity) != root:
-        return f"{edit.entity} is no part of {root}: propose it apart"
+        return f"{edit.entity} is not part of {root}: propose it separately"
     if edit.op == "add" and change.before is not None and not same_value(change.before, change.after):
-        return "something else is there already: propose to set it"
+        return "another value is there already: propose to set it"
     return None
 
 
@@ -271,7 +289,7 @@ def _joined(known: FieldChange, more: FieldChange) -> FieldChange:
     if same_value(known.after, more.after):
         return replace(both, note=known.note or more.note)
     if known.memories == more.memories:
-        return replace(both, note="two changes of it differ: leave one out")
+        return replace(both, note="two proposals give it different values: leave one out")
     return replace(
         both, note=f"proposals {' and '.join(both.memories)} differ: reject one, or name the other"
     )
@@ -281,8 +299,8 @@ def _said_anew(root: str, lookup: StoredCatalog) -> Iterator[SaidAnew]:
     record = lookup.record(root)
     if record is None or entity_of(record)["kind"] not in ("datasource", "model"):
         return
-    told = model_of(record) if entity_of(record)["kind"] == "model" else datasource_of(record)
-    for each, source in said_anew(told, amendments_of(record)):
+    described = model_of(record) if entity_of(record)["kind"] == "model" else datasource_of(record)
+    for each, source in said_anew(described, amendments_of(record)):
         edit = Edit(
             entity=each.entity,
             field=each.field,

@@ -38,7 +38,7 @@ class RollBack(Request):
     reason: str | None = ask(OrNone(rules.REASON), "Why.", None)
     then: AfterRollBack = ask(
         rules.Choice(limits.AFTER_ROLL_BACK),
-        "What becomes of its proposals: review lets them wait for review again, archive ends them; they stay readable.",
+        "What happens to its proposals: review lets them wait for review again, archive ends them; they stay readable.",
         "review",
     )
 
@@ -68,22 +68,22 @@ def roll_back(call: Call, ask: RollBack) -> RolledBack:
         changes = restored(target, begun)
     except CatalogUnavailable as problem:
         raise CatalogUnavailable(
-            f"{problem} Changeset {begun.id} is rolled back as soon as that can be done."
+            f"{problem} Changeset {begun.id} will be rolled back as soon as possible."
         ) from problem
     with replace(call, caller=with_every_right(call.caller)).writing() as writing:
         done = rolled_back(writing, begun, changes, call.now)
         kept = tuple(each.note for each in done.changes if each.note is not None)
-        told = RolledBack(changeset=seen_by(call.caller, done, seen), kept=kept)
-        return call.done(writing, told)
+        answer = RolledBack(changeset=seen_by(call.caller, done, seen), kept=kept)
+        return call.done(writing, answer)
 
 
 def _refuse_covered(target: Target, changeset: Changeset) -> None:
     """Raise Conflict if a later changeset changed the same values: rolling that back would restore these."""
     later = target.covered_by(changeset, [each for each in changeset.changes if each.written])
     if later:
-        told = ", ".join(sorted(later))
+        ids = ", ".join(sorted(later))
         raise Conflict(
-            f"Changeset {told} has changed the same values since. Roll that back first, then {changeset.id}."
+            f"Changeset {ids} has changed the same values since. Roll that back first, then {changeset.id}."
         )
 
 
@@ -100,7 +100,7 @@ def _begun(call: Call, ask: RollBack) -> Changeset:
                 f"Changeset {changeset.id} is being {_UNDER_WAY[changeset.state]}. Try again in a minute."
             )
         if not any(each.written for each in changeset.changes) and changeset.state == "failed":
-            raise Conflict(f"Changeset {changeset.id} failed and nothing of it is left to roll back.")
+            raise Conflict(f"Changeset {changeset.id} failed, and none of its changes is left to roll back.")
         writing.note("roll_back", changeset.entity)
         begun = replace(
             changeset,

@@ -1,4 +1,4 @@
-"""WHAT may a caller see of a changeset? The values that were promoted, and those of its proposals that they see.
+"""WHAT may a caller see of a changeset? The promoted values, and the values of the proposals that the caller sees.
 
 Once applied, an approved value is visible to the whole tenant. One that was never applied is visible to reviewers and
 to callers who see its proposal.
@@ -26,14 +26,14 @@ def seen_in(reading: Reading, *changesets: Changeset) -> Set[str]:
 
 
 def seen_by(caller: Caller, changeset: Changeset, seen: Set[str]) -> Changeset:
-    """A changeset without what a caller who sees these of its proposals may not see of it."""
+    """A changeset without the values that its caller may not see; `seen` are the proposals that the caller sees."""
     changes = tuple(_seen_changes(caller, changeset, seen))
     memories = tuple(id for id in changeset.memories if id in seen)
-    told = replace(changeset, changes=changes, memories=memories)
+    visible = replace(changeset, changes=changes, memories=memories)
     if len(changes) == len(changeset.changes):
-        return told
+        return visible
     # The reasons for applying and for failing may name values: only callers who see all values get them.
-    return replace(told, reason=None, ended_reason=None)
+    return replace(visible, reason=None, ended_reason=None)
 
 
 def _seen_changes(caller: Caller, changeset: Changeset, seen: Set[str]) -> Iterator[FieldChange]:

@@ -20,14 +20,14 @@ from onrecord.review.planning import is_approved
 from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import Store
 
-#: Whoever applies is taken to be gone after this time: a changeset is small enough to be applied by then.
+#: After this time the process that applies a changeset counts as dead: a changeset is small enough to be applied by then.
 LEFT_AFTER: Final = timedelta(minutes=1)
 _NO_NOTES: Final[Mapping[Cell, str]] = {}
 
 
 def settle_changesets(targets: Targets) -> tuple[str, ...]:
-    """Settle what was left half applied or half rolled back in the caller's tenant; returns the ids of what was. What
-    lies in a catalog that does not answer stays for another time.
+    """Settle the changesets that were left half applied or half rolled back in the caller's tenant, and return their ids.
+    Those of a catalog that does not answer wait for the next call.
     """
     tenant, now = targets.caller.tenant, targets.now
     with targets.store.reading(_acting(tenant, tenant), now) as reading:
@@ -43,7 +43,7 @@ def settle_changesets(targets: Targets) -> tuple[str, ...]:
 def settle_all(
     store: Store, now: datetime, *, embeds: bool = False, datahub: ServiceAddress | None = None
 ) -> tuple[str, ...]:
-    """Settle what was left in every tenant."""
+    """Settle such changesets in every tenant."""
     with store.archive() as archive:
         tenants = sorted({home.tenant for home in archive.homes()} - {GLOBAL_TENANT})
     return tuple(
@@ -99,7 +99,7 @@ def applied(
     """The changeset and its proposals, applied; Conflict if one of them is no longer approved."""
     held = writing.changesets.one(changeset.id)
     if held is None or held.state != "applying":
-        raise Conflict(f"Changeset {changeset.id} was settled by someone else meanwhile.")
+        raise Conflict(f"Another process has finished changeset {changeset.id} meanwhile.")
     proposals = _proposals(writing, changeset)
     if gone := sorted(set(changeset.memories) - {each.id for each in proposals if is_approved(each)}):
         raise Conflict(f"No longer approved: {', '.join(gone)}.")
@@ -143,7 +143,7 @@ def _finish_take_back(
 
 
 def restored(target: Target, changeset: Changeset) -> tuple[FieldChange, ...]:
-    """The changes after they were put back; one that could not be says why."""
+    """The changes after their old values were put back; each that could not be put back carries the reason."""
     kept = target.restore(changeset, to_write(changeset))
     return tuple(
         replace(each, note=kept[each.edit.cell][:REASON_CHARACTERS])

@@ -1,4 +1,4 @@
-"""WHAT must a database bring? The little that differs between SQLite and PostgreSQL."""
+"""WHAT must a database back end provide? The little that differs between SQLite and PostgreSQL."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""HOW is a statement run that is built once and asked often? It is compiled once for its database, and takes its
+"""HOW does a frequent statement run fast? It is compiled once for its database, and takes its
 values by position.
 
 SQLAlchemy looks up the compiled statement at each call, which in a small store costs more than the answer.

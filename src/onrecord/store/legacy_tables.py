@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Inspector
 
 from onrecord.errors import StoreUnavailable
-from onrecord.store.looking import looking_at, table_names
+from onrecord.store.sqlite_read_only import opened_read_only, table_names
 
 _TIMEOUT_S: Final = 60
 #: The columns by which such a table is recognised.
@@ -64,7 +64,7 @@ def read(path: Path) -> FoundTables:
     if not os.access(path, os.W_OK):
         return FoundTables({}, frozenset())
     try:
-        with looking_at(path, _TIMEOUT_S) as connection:
+        with opened_read_only(path, _TIMEOUT_S) as connection:
             connection.row_factory = sqlite3.Row
             return _found(connection)
     except sqlite3.DatabaseError as problem:

@@ -133,9 +133,9 @@ def _has_none(table: Table) -> ColumnElement[bool]:
 
 def _copy_to_versions() -> Any:
     """Copy rows to their newest versions inside the database, which has just been given them."""
-    told = (bindparam(f"as_{name}", type_=Text) for name in ("change", "changed_by", "changed_as"))
+    changed_by = (bindparam(f"as_{name}", type_=Text) for name in ("change", "changed_by", "changed_as"))
     present = [memories.c[name] for name in ("tenant", "collection", "row", "version", "recorded_at")]
-    rows = select(*present, null(), *told, *(memories.c[name] for name in RECORD)).where(
+    rows = select(*present, null(), *changed_by, *(memories.c[name] for name in RECORD)).where(
         memories.c.tenant == bindparam("at_tenant"),
         memories.c.collection == bindparam("at_collection"),
         memories.c.row.between(bindparam("first"), bindparam("last")),

@@ -13,7 +13,7 @@ from onrecord.store.tables import FORMER_VERSION_TABLE, VERSION_TABLE
 MARKS: Final = frozenset({VERSION_TABLE, FORMER_VERSION_TABLE})
 
 
-def refuse_absence(backend: Backend) -> None:
+def require_store(backend: Backend) -> None:
     """For commands that only read: if there is no store, raise instead of making one or answering for it."""
     if not backend.exists():
         raise no_store(backend.location)

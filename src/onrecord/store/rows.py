@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, FromClause, Row, TypeDecorator, type_coerc
 
 from onrecord.errors import StoreUnavailable
 from onrecord.model import ids
+from onrecord.model.checks import Check
 from onrecord.model.edits import Edit
 from onrecord.model.memory import Change, Memory, Proposal, Relation, RowPlace, Version, changed_fields
 from onrecord.model.wire import from_json, to_json
@@ -36,6 +37,7 @@ _METADATA_AT: Final = RECORD.index("metadata")
 _QUERY_AT: Final = RECORD.index("query")
 _PROPOSES_AT: Final = RECORD.index("proposes")
 _EDITS_AT: Final = RECORD.index("edits")
+_CHECKS_AT: Final = RECORD.index("checks")
 _ALWAYS_AT: Final = RECORD.index("always_inject")
 #: How many columns a memory takes: its identity, and the record.
 _READ: Final = 5 + len(RECORD)
@@ -58,6 +60,7 @@ def record_of(memory: Memory) -> Stored:
         values[_PROPOSES_AT] = _write_json(to_json(values[_PROPOSES_AT]))
     if values[_EDITS_AT] is not None:
         values[_EDITS_AT] = _write_json(to_json(values[_EDITS_AT]))
+    values[_CHECKS_AT] = _write_json(to_json(values[_CHECKS_AT])) if values[_CHECKS_AT] else None
     return tuple(values)
 
 
@@ -154,6 +157,9 @@ def _read_memory(row: Sequence[Any], tenant: str) -> Memory:
         record[_PROPOSES_AT] = from_json(Proposal, json.loads(record[_PROPOSES_AT]))
     if record[_EDITS_AT] is not None:
         record[_EDITS_AT] = tuple(from_json(Edit, each) for each in json.loads(record[_EDITS_AT]))
+    record[_CHECKS_AT] = (
+        tuple(from_json(Check, each) for each in json.loads(record[_CHECKS_AT])) if record[_CHECKS_AT] else ()
+    )
     record[_ALWAYS_AT] = bool(record[_ALWAYS_AT])
     return Memory(
         tenant=tenant,

@@ -21,9 +21,10 @@ from onrecord.store.coverage import LACKING
 from onrecord.store.migrations import check_not_moved_on, has_moved_on, migrate
 from onrecord.store.ports.jobs import Job
 from onrecord.store.prepared import Statements
-from onrecord.store.presence import refuse_absence
+from onrecord.store.presence import require_store
 from onrecord.store.records import erasing, queue
 from onrecord.store.records.facts import fact, keep_fact
+from onrecord.store.records.feedback import sweep_feedback
 from onrecord.store.records.ledger import SqlLedger, sweep_audit
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.writing import SqlWriting
@@ -53,7 +54,7 @@ class SqlStore:
         try:
             with self._explained():
                 if not create:
-                    refuse_absence(backend)
+                    require_store(backend)
                 migrate(backend)
             private_files.tell_of_open_ones(self.location, backend.files())
         except BaseException:
@@ -143,7 +144,7 @@ class SqlStore:
             number = None if tenant is None else self._tenants.look_up(connection, tenant)
             yield SqlLedger(self._in(connection), tenant, number)
 
-    def make_room(self, tenant: str) -> bool:
+    def add_tenant(self, tenant: str) -> bool:
         from onrecord.store.records.archive import SqlArchive
 
         with self._explained(), self._backend.reading() as connection:
@@ -196,24 +197,30 @@ class SqlStore:
         return [Home(called[row.tenant], BY_NUMBER[row.collection]) for row in found if row.tenant in called]
 
     def sweep_audit(self, before: datetime) -> int:
+        return self._swept_everywhere(sweep_audit, before)
+
+    def sweep_feedback(self, before: datetime) -> int:
+        return self._swept_everywhere(sweep_feedback, before)
+
+    def _swept_everywhere(self, sweep: Callable[[Connection, int, datetime], int], before: datetime) -> int:
         with self._explained(), self._backend.reading() as connection:
             numbers = connection.execute(select(tenants.c.key)).scalars().all()
-        return sum(self._swept(number, before) for number in numbers)
+        return sum(self._swept(sweep, number, before) for number in numbers)
 
-    def _swept(self, tenant: int, before: datetime) -> int:
-        """Delete old audit lines of one tenant, some in each transaction: nobody waits for all of them."""
+    def _swept(self, sweep: Callable[[Connection, int, datetime], int], tenant: int, before: datetime) -> int:
+        """Delete what is old of one tenant, some in each transaction: nobody waits for all of it."""
         swept = 0
         while True:
             with self._begin() as connection:
-                some = sweep_audit(connection, tenant, before)
+                some = sweep(connection, tenant, before)
             swept += some
             if not some:
                 return swept
 
     def watched(self) -> datetime | None:
         with self._explained(), self._backend.reading() as connection:
-            told = fact(connection, _WATCHED)
-        return None if told is None else datetime.fromisoformat(told)
+            held = fact(connection, _WATCHED)
+        return None if held is None else datetime.fromisoformat(held)
 
     def note_watched(self, until: datetime) -> None:
         with self._begin() as connection:
@@ -246,11 +253,11 @@ class SqlStore:
         with self._explained():
             return self._backend.backup(path)
 
-    def settle(self) -> None:
+    def update_statistics(self) -> None:
         with self._explained():
             self._backend.after_loading()
 
-    def settle_vectors(self) -> None:
+    def prepare_vector_search(self) -> None:
         with self._explained():
             self._backend.after_embedding()
 

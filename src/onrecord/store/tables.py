@@ -134,6 +134,8 @@ def _record_columns() -> list[Column[Any]]:
         Column("conversation_by", Text),
         Column("edits", JsonColumn),
         Column("changeset", Text),
+        Column("checks", JsonColumn),
+        Column("check_state", Text),
     ]
 
 
@@ -202,6 +204,13 @@ memories = Table(
         "updated_at",
         "row",
         sqlite_where=text("conversation IS NOT NULL"),
+    ),
+    Index(
+        "memories_checked",
+        "tenant",
+        "collection",
+        "row",
+        sqlite_where=text("check_state IS NOT NULL"),
     ),
 )
 
@@ -316,7 +325,7 @@ embedded = Table(
     Column("file_hash", Text, nullable=False),
     Column("memories", BigInteger, nullable=False),
     Column("passages", BigInteger, nullable=False),
-    # The sum of all its vectors, in float64: what is common to them tells none apart.
+    # The sum of all its vectors, in float64: what they have in common distinguishes none of them.
     Column("total", LargeBinary, nullable=False),
     Column("stamp", BigInteger, nullable=False),
     Column("dropped", BigInteger, nullable=False),
@@ -395,9 +404,42 @@ api_keys = Table(
     Column("revoked_at", TimestampColumn),
     Column("per_minute", Integer),
     Column("saves_per_day", Integer),
-    # Whoever shows a key does not say of which tenant it is.
+    # A caller sends a key without naming its tenant.
     PrimaryKeyConstraint("hash", name="api_keys_key"),
     UniqueConstraint("tenant", "id", name="api_keys_id"),
+)
+
+#: Who is signed in to the pages: never the token of a cookie itself, only its hash.
+sign_ins = Table(
+    "sign_ins",
+    metadata,
+    Column("hash", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    # The id of the key that was shown; without one, what the token of an issuer said.
+    Column("key", Text),
+    Column("claims", JsonColumn),
+    Column("began_at", TimestampColumn, nullable=False),
+    Column("ends_at", TimestampColumn, nullable=False),
+    # Whoever shows a cookie does not say of which tenant it is.
+    PrimaryKeyConstraint("hash", name="sign_ins_key"),
+    Index("sign_ins_user", "tenant", "user"),
+)
+
+#: What agents asked of a person who opens a link: never the code of a link itself, only its hash.
+persons_questions = Table(
+    "persons_questions",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("arguments", JsonColumn, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("at", TimestampColumn, nullable=False),
+    Column("ends_at", TimestampColumn, nullable=False),
+    Column("answer", Text),
+    PrimaryKeyConstraint("tenant", "hash", name="persons_questions_key"),
 )
 
 #: What was written and what was refused; it holds no text of a memory.
@@ -448,7 +490,7 @@ idempotency = Table(
     Index("idempotency_at", "tenant", "at"),
 )
 
-#: What a tenant has said of who may change what; one that has said nothing has no row.
+#: A tenant's settings; a tenant that never changed them has no row.
 tenant_settings = Table(
     "tenant_settings",
     metadata,
@@ -458,6 +500,7 @@ tenant_settings = Table(
     Column("updated_at", TimestampColumn, nullable=False),
     Column("updated_by", Text, nullable=False),
     Column("advice", Words),
+    Column("keep_questions", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("tenant", name="tenant_settings_key"),
 )
 
@@ -479,7 +522,7 @@ advice_usage = Table(
     PrimaryKeyConstraint("tenant", "day", "agent", "user", "task", "model", name="advice_usage_key"),
 )
 
-LEDGER: Final = (api_keys, audit, idempotency, tenant_settings, advice_usage)
+LEDGER: Final = (api_keys, sign_ins, persons_questions, audit, idempotency, tenant_settings, advice_usage)
 
 #: Numbers that a tenant gives to the items of its workspace: the last of each sort, so that none comes twice.
 numbers = Table(
@@ -566,7 +609,7 @@ agent_settings = Table(
     PrimaryKeyConstraint("tenant", "agent", name="agent_settings_key"),
 )
 
-#: Who uses an agent, in the order in which they came to it; one that nobody has used yet has no row, and is anybody's.
+#: Who uses an agent, in the order in which they came to it; an unused agent has no row, and anybody may use it.
 agent_users = Table(
     "agent_users",
     metadata,
@@ -600,10 +643,55 @@ changesets = Table(
     Index("changesets_state", "tenant", "state", "id"),
 )
 
+#: Turns of conversations whose facts are extracted later, without their secrets; `conversation` is the row of one. A job
+#: of the same number is done for each.
+waiting_turns = Table(
+    "waiting_turns",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("conversation", BigInteger),
+    Column("caller", JsonColumn, nullable=False),
+    Column("asked", JsonColumn, nullable=False),
+    Column("at", TimestampColumn, nullable=False),
+    PrimaryKeyConstraint("tenant", "number", name="waiting_turns_key"),
+    Index("waiting_turns_conversation", "tenant", "conversation"),
+)
+
+#: Which hits were useful for which questions, newest last; the text of a question is there only if the tenant keeps questions.
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("memory", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("question", Text),
+    Column("verdict", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("at", TimestampColumn, nullable=False),
+    PrimaryKeyConstraint("tenant", "number", name="feedback_key"),
+    UniqueConstraint("tenant", "memory", "user", "digest", name="feedback_of_hit"),
+    Index("feedback_user", "tenant", "user", "at"),
+    Index("feedback_at", "tenant", "at"),
+)
+#: The last runs of the checks of a memory, the newest first.
+check_runs = Table(
+    "check_runs",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("memory", Text, nullable=False),
+    Column("at", TimestampColumn, nullable=False),
+    Column("runs", JsonColumn, nullable=False),
+    PrimaryKeyConstraint("tenant", "memory", name="check_runs_key"),
+)
+
 WORKSPACE: Final = (
     numbers,
     conversations,
     conversation_members,
+    waiting_turns,
     artifacts,
     scratchpads,
     agent_settings,
@@ -611,8 +699,8 @@ WORKSPACE: Final = (
     changesets,
 )
 #: What no index can be derived from: a store in text files keeps it apart.
-BESIDE: Final = (tenants, *LEDGER, *WORKSPACE)
+BESIDE: Final = (tenants, *LEDGER, *WORKSPACE, feedback, check_runs)
 #: What is not of one tenant: every server of a distributed database has the whole of it.
-SHARED: Final = (store_facts, tenants, api_keys)
+SHARED: Final = (store_facts, tenants, api_keys, sign_ins)
 #: What is of a tenant: it lies where the tenant lies.
 OF_TENANTS: Final = tuple(table for table in metadata.tables.values() if table not in SHARED)

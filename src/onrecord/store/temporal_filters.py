@@ -40,10 +40,10 @@ def _moment(name: str) -> ColumnElement[Any]:
 
 def known_then(version: FromClause) -> ColumnElement[bool]:
     """The version in force at the question's `known_at`."""
-    return and_(version.c.recorded_at <= _moment("known_at"), stood_since(version))
+    return and_(version.c.recorded_at <= _moment("known_at"), in_force_since(version))
 
 
-def stood_since(
+def in_force_since(
     version: FromClause, moment: ColumnElement[Any] | datetime | None = None
 ) -> ColumnElement[bool]:
     """The versions in force at a time or later; by default, at the `known_at` of the question."""

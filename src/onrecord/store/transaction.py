@@ -23,7 +23,7 @@ class Transaction:
     def number_of(self, tenant: str) -> int | None:
         """The number of a tenant that is read, as it was when first asked for; None if nobody has written there."""
         if tenant not in self._numbers:
-            # Whoever reads their own memories nearly always reads the global ones too.
+            # A caller who reads their own memories nearly always reads the global ones too.
             wanted = (tenant, GLOBAL_TENANT)
             found = self.tenants.look_up_all(self.connection, wanted)
             self._numbers.update((name, found.get(name)) for name in wanted)

@@ -11,12 +11,14 @@ from sqlalchemy import (
     CursorResult,
     FromClause,
     Select,
+    Text,
     and_,
     bindparam,
     cast,
     func,
     literal_column,
     select,
+    union_all,
 )
 
 from onrecord.model.caller import Caller
@@ -26,9 +28,10 @@ from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import sees
 from onrecord.store.coverage import read_coverage, seen_coverage
+from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.index import Coverage
 from onrecord.store.rows import PAST, PRESENT, read_memory
-from onrecord.store.tables import audience_counts, counters, memories, versions
+from onrecord.store.tables import audience_counts, counters, facets, memories, versions
 from onrecord.store.temporal_filters import AskedTimes, known_then, time_parameters
 from onrecord.store.tenant import HomeAddress, of_home, same_home
 from onrecord.store.transaction import Transaction
@@ -61,7 +64,7 @@ class View:
         self.caller = caller = caller.among(address.home.tenant)
         self.now = now
         self.address = address
-        #: Whether nothing changes meanwhile: what a transaction writes itself, its counters do not tell yet.
+        #: Whether nothing changes meanwhile: its counters do not show yet what a transaction itself writes.
         self.is_settled = is_settled
         self.visibility: Visibility = visibility_of(caller)
         seen = visibility_parameters(caller, begun)
@@ -169,11 +172,11 @@ def source(
         return memories, select(*PRESENT).where(seen)
     joined = memories.join(versions, same_row(memories, versions))
     return versions, select(*PAST).select_from(joined).where(
-        seen, known_then(versions), *told_versions(visibility)
+        seen, known_then(versions), *returned_versions(visibility)
     )
 
 
-def told_versions(visibility: Visibility) -> Iterator[ColumnElement[bool]]:
+def returned_versions(visibility: Visibility) -> Iterator[ColumnElement[bool]]:
     """Which versions of visible rows to return: those since which the caller could see every version."""
     return past_visible(versions.c.row, visibility, lambda later: later.c.version >= versions.c.version)
 
@@ -198,9 +201,9 @@ class VisibleCounts(NamedTuple):
 @cache
 def _state(visibility: Visibility) -> Select[Any]:
     """The number of changes and a `VisibleCounts`: the sums of all for who sees all, and of the audiences that are seen for others."""
-    told = select(counters.c.changes).where(of_home(counters))
+    statement = select(counters.c.changes).where(of_home(counters))
     if visibility.is_admin:
-        return told.add_columns(counters.c.documents, counters.c.words)
+        return statement.add_columns(counters.c.documents, counters.c.words)
     # PostgreSQL sums big integers to decimals.
     sums = (
         cast(func.coalesce(func.sum(audience_counts.c[name]), 0), BigInteger)
@@ -208,7 +211,7 @@ def _state(visibility: Visibility) -> Select[Any]:
     )
     seen = and_(same_home(counters, audience_counts), visible(audience_counts, visibility))
     return (
-        told.add_columns(*sums)
+        statement.add_columns(*sums)
         .join_from(counters, audience_counts, seen, isouter=True)
         .group_by(counters.c.changes)
     )
@@ -224,4 +227,14 @@ def _some_facet(visibility: Visibility) -> Select[Any]:
     )
 
 
-NAMED: Final = memories.c.id == bindparam("plain")
+#: A memory by its id.
+NAMED: Final = memories.c.id == bindparam("plain", type_=Text)
+
+
+def called(visibility: Visibility) -> ColumnElement[bool]:
+    """What a caller may mean by some ids as they wrote them: memories that have one of the `ids`, and those that they see
+    whose ids are one of the `names` with a user's name in front. By the rows of both, so that databases look each up in its index.
+    """
+    has_id = select(memories.c.row).where(of_home(memories), one_of(memories.c.id, "ids"))
+    is_filed = select(facets.c.row).where(visible(facets, visibility), one_of(facets.c.facet, "names"))
+    return memories.c.row.in_(union_all(has_id, is_filed))

@@ -36,7 +36,7 @@ from onrecord.store.audience import (
 )
 from onrecord.store.list_parameters import one_of
 from onrecord.store.tables import TimestampColumn, conversation_members, conversations, memories, versions
-from onrecord.store.temporal_filters import stood_since
+from onrecord.store.temporal_filters import in_force_since
 from onrecord.store.tenant import of_home
 
 
@@ -132,7 +132,7 @@ def past_visible(
     """The predicate of reading an old version, in addition to `visible`, which is about today.
 
     The caller must have been allowed to see that version and every later one; `since` selects them. So sharing a memory
-    with more people shows them its present text only, and losing sight of a memory hides all of its versions.
+    with more people shows them its present text only, and losing access to a memory hides all of its versions.
     """
     if not visibility.is_admin:
         hidden = not_(_was_visible(_LATER, visibility))
@@ -169,7 +169,7 @@ def _is_of_this_conversation(version: FromClause) -> ColumnElement[bool]:
     A deletion ends its memories, so versions in force after the caller's conversation began belong to it.
     """
     begun = bindparam("begun", type_=TimestampColumn)
-    return or_(version.c.scope != "session", version.c.recorded_at >= begun, stood_since(version, begun))
+    return or_(version.c.scope != "session", version.c.recorded_at >= begun, in_force_since(version, begun))
 
 
 def _audience_then(version: FromClause) -> ColumnElement[Any]:

@@ -16,10 +16,11 @@ from onrecord.model.rules import (
     Integer,
     Json,
     ListOf,
+    Number,
     OrNone,
     Rule,
 )
-from onrecord.model.shapes import Several
+from onrecord.model.shapes import Described, Several
 
 # More digits than any limit has; the rule refuses the number all the same.
 _NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
@@ -32,10 +33,14 @@ def text_parser(rule: Rule) -> Callable[[str], Any]:
     if isinstance(rule, OrNone):
         inner = text_parser(rule.rule)
         return lambda text: None if text == "" else inner(text)
+    if isinstance(rule, Described):
+        return text_parser(rule.rule)
     if isinstance(rule, Integer):
         return lambda text: int(text) if _NUMBER.fullmatch(text) else text
     if isinstance(rule, Fraction):
         return lambda text: float(text) if _DECIMAL.fullmatch(text) else text
+    if isinstance(rule, Number):
+        return lambda text: float(text) if _DECIMAL.fullmatch(text.removeprefix("-")) else text
     if isinstance(rule, Flag):
         return lambda text: _FLAGS.get(text.lower(), text)
     return _read_json if isinstance(rule, Json | Document | Several) else str

@@ -4,5 +4,5 @@ from pkgutil import iter_modules
 
 import pytest
 
-# pytest shows the values of a failing assert only in modules that it rewrites, and it must be told which.
+# pytest shows the values of a failing assert only in modules that it rewrites, and these must be registered.
 pytest.register_assert_rewrite(*(f"{__name__}.{module.name}" for module in iter_modules(__path__)))

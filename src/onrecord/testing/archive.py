@@ -51,6 +51,8 @@ def live_a_little(root: OnRecord, clock: Clock) -> None:
     door.remember("kestrel heir", supersedes=["6"])
     door.retire("kb.2", reason="gone cold")
     door.remember("kestrel, soon forgotten", id="90")
+    for id in ("5", "90"):
+        door.give_feedback(id, "useful", "where is the kestrel?")
     door.relate("90", "supports", "5")
     root.forget("90")
     root.as_caller(person("bot", actor="unattended")).remember("kestrel proposal")
@@ -58,6 +60,11 @@ def live_a_little(root: OnRecord, clock: Clock) -> None:
     root.remember("kestrel for all", scope="global")
     root.remember("kestrel for all, too", id="global:rule", supersedes=["global:1"])
     fill_workspace(root, clock)
+
+
+def _own_of_ann(heir: OnRecord) -> None:
+    """Save something else under the id of a memory above."""
+    heir.as_caller(person(tenant="afterwards")).remember("something else", id="3", scope="user")
 
 
 def export_lines(root: OnRecord, path: Path, **ask: Any) -> list[str]:
@@ -82,7 +89,7 @@ SPOILT: Final[tuple[tuple[Callable[[list[str]], list[str]], str], ...]] = (
     (lambda lines: [line.replace('"scope":"user"', '"scope":"global"') for line in lines], "global"),
     (lambda lines: [line.replace('"until":null', '"until":"2030-01-01T00:00:00Z"') for line in lines], "times"),
     (lambda lines: [line.replace('"relation":"supports"', '"relation":"loves"') for line in lines], "relation"),
-    (lambda lines: [line.replace('"target":"3"', '"target":"33"') for line in lines], "not here: 33"),
+    (lambda lines: [line.replace('"target":"ann::3"', '"target":"ann::33"') for line in lines], "do not exist here: ann::33"),
     (lambda lines: [line.replace('"last_id":"9', '"last_id":"-9') for line in lines], "last_id"),
 )  # fmt: skip
 
@@ -136,12 +143,12 @@ class ArchiveConformance(Conformance):
         assert found[0] == found[1]
         assert len(found[0]) == 6
         history = [
-            [(version.change, version.by, version.at, version.until, version.changed) for version in told]
-            for told in (lived.history("1").versions, heir.history("1").versions)
+            [(version.change, version.by, version.at, version.until, version.changed) for version in versions]
+            for versions in (lived.history("ann::1").versions, heir.history("ann::1").versions)
         ]
         assert history[0] == history[1]
         assert heir.remember("next").memory.id == lived.remember("next").memory.id == "93"
-        assert heir.relate("1", "supports", "3").relation.id == "6"
+        assert heir.relate("ann::1", "supports", "ann::3").relation.id == "6"
 
     def test_a_second_import_adds_nothing(
         self, lived: OnRecord, heir: OnRecord, file: Path, store: Store
@@ -165,17 +172,17 @@ class ArchiveConformance(Conformance):
         self, lived: OnRecord, heir: OnRecord, file: Path, store: Store
     ) -> None:
         lived.export(str(file))
-        heir.remember("something else", id="3")
-        with refused(Conflict, "hold other memories here: 3", by=store):
+        _own_of_ann(heir)
+        with refused(Conflict, "Other memories with these ids exist here: ann::3", by=store):
             heir.import_(str(file))
 
     def test_conflicts_can_be_left_as_they_are(self, lived: OnRecord, heir: OnRecord, file: Path) -> None:
         lived.export(str(file))
-        heir.remember("something else", id="3")
+        _own_of_ann(heir)
         done = heir.import_(str(file), skip_conflicts=True)
-        assert (done.added, done.conflicts) == (7, ("3",))
-        assert heir.show("3").memory.content == "something else"
-        assert heir.show("1").memory.content == "kestrel revised"
+        assert (done.added, done.conflicts) == (7, ("ann::3",))
+        assert heir.show("ann::3").memory.content == "something else"
+        assert heir.show("ann::1").memory.content == "kestrel revised"
         assert heir.doctor().problems == ()
 
     def test_a_later_version_here_is_a_conflict_too(
@@ -184,7 +191,7 @@ class ArchiveConformance(Conformance):
         lived.export(str(file))
         heir.import_(str(file))
         heir.revise("5", tags=["newer"])
-        with refused(Conflict, "hold other memories here: 5", by=store):
+        with refused(Conflict, "Other memories with these ids exist here: 5", by=store):
             heir.import_(str(file))
 
     def test_several_tenants_go_to_their_own_names_or_nowhere(
@@ -221,8 +228,17 @@ class ArchiveConformance(Conformance):
             assert archive.homes() == sorted([Home(HOME), Home(GLOBAL_TENANT)])
             assert archive.count(Home(HOME)) == 8
             every = list(archive.histories(Home(HOME)))
-            assert [history.id for history in every] == ["1", "kb.2", "3", "4", "5", "6", "7", "91"]
-            some = list(archive.histories(Home(HOME), ["5", "kb.2", "unknown"]))
+            assert [history.id for history in every] == [
+                "ann::1",
+                "ann::kb.2",
+                "ann::3",
+                "ann::4",
+                "5",
+                "6",
+                "7",
+                "91",
+            ]
+            some = list(archive.histories(Home(HOME), ["5", "ann::kb.2", "unknown"]))
             assert some == [every[1], every[4]]
             assert [history.id for history in archive.histories(Home(GLOBAL_TENANT))] == [
                 "global:1",
@@ -232,10 +248,10 @@ class ArchiveConformance(Conformance):
 
     def test_a_history_can_be_put_into_an_empty_tenant(self, lived: OnRecord, store: Store) -> None:
         with store.archive() as archive:
-            told, counters = list(archive.histories(Home(HOME))), archive.counters(Home(HOME))
+            histories, counters = list(archive.histories(Home(HOME))), archive.counters(Home(HOME))
             edges = list(archive.edges(Home(HOME)))
         with store.restoring(Home("third")) as restoring:
-            restoring.restore(told)
+            restoring.restore(histories)
             assert restoring.restore_edges(edges, counters) == len(edges)
             assert restoring.restore_edges(edges, counters) == 0
         held = everything(store)
@@ -243,7 +259,7 @@ class ArchiveConformance(Conformance):
         assert held["third"][2] == held[HOME][2]
         renamed = [
             replace(version, memory=replace(version.memory, tenant="third"))
-            for history in told
+            for history in histories
             for version in history.versions
         ]
         assert [version for history in held["third"][1] for version in history.versions] == renamed

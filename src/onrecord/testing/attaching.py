@@ -1,4 +1,4 @@
-"""WHAT is told beside another tool's answer? What is known of the things in it, for the caller's eyes, newest first, once."""
+"""WHAT is attached to another tool's answer? What the caller may know of the things in it, newest first, once."""
 
 from typing import Any
 
@@ -37,17 +37,17 @@ class AttachConformance(Conformance):
     ) -> None:
         ann.remember("Refunds are negative", id="orders", entities=[ORDERS])
         ann.remember("Bots are in it", id="visits", entities=[VISITS])
-        told = ann.attach(answer)
-        assert shown_ids(told.memories) == ["orders"]
-        assert told.references == (ORDERS,)
-        assert "Refunds are negative" in told.text
+        seen = ann.attach(answer)
+        assert shown_ids(seen.memories) == ["orders"]
+        assert seen.references == (ORDERS,)
+        assert "Refunds are negative" in seen.text
         assert attached(ann, {}, arguments=answer) == ["orders"]
 
     @pytest.mark.parametrize("answer", [None, 7, "", [], {}, "nothing of ours", {"urn": "urn:li:"}])
     def test_an_answer_that_mentions_nothing_known_gets_nothing(self, ann: OnRecord, answer: Any) -> None:
         ann.remember("Refunds are negative", entities=[ORDERS])
-        told = ann.attach(answer)
-        assert (told.text, told.tokens, told.memories, told.references) == ("", 0, (), ())
+        seen = ann.attach(answer)
+        assert (seen.text, seen.tokens, seen.memories, seen.references) == ("", 0, (), ())
 
     def test_the_newest_of_each_thing_comes_first_in_the_order_of_mention(
         self, ann: OnRecord, clock: Clock
@@ -72,7 +72,7 @@ class AttachConformance(Conformance):
         admin = ann.as_caller(person("root", permissions=frozenset(PERMISSIONS), operator=True))
         admin.remember("for everyone", id="every", scope="global", entities=[ORDERS])
         assert attached(ann, ORDERS) == attached(admin, ORDERS) == ["all", "global:every"]
-        assert attached(bob, ORDERS) == ["all", "global:every", "own"]
+        assert attached(bob, ORDERS) == ["all", "global:every", "bob::own"]
         assert attached(beta, ORDERS) == ["beta", "global:every"]
 
     def test_what_waits_is_told_to_nobody_and_only_what_is_active_is_told(self, ann: OnRecord) -> None:
@@ -83,16 +83,16 @@ class AttachConformance(Conformance):
             ann.revise(id, status="stale") if status == "stale" else ann.retire(id)
         reviewer = ann.as_caller(person("root", permissions=frozenset(PERMISSIONS)))
         for door in (ann, robot, reviewer):
-            told = door.attach(ORDERS)
-            assert (told.memories, told.omitted, told.references, told.text) == ((), (), (), "")
-        reviewer.approve("waits")
-        assert attached(ann, ORDERS) == ["waits"]
+            seen = door.attach(ORDERS)
+            assert (seen.memories, seen.omitted, seen.references, seen.text) == ((), (), (), "")
+        reviewer.approve("robot::waits")
+        assert attached(ann, ORDERS) == ["robot::waits"]
 
     def test_the_same_text_is_told_once(self, ann: OnRecord) -> None:
         for id in ("a", "b"):
             ann.remember("Refunds are negative", id=id, entities=[ORDERS], dedupe=False)
-        told = ann.attach(ORDERS)
-        assert (shown_ids(told.memories), told.omitted) == (["b"], ())
+        seen = ann.attach(ORDERS)
+        assert (shown_ids(seen.memories), seen.omitted) == (["b"], ())
 
     def test_a_conversation_is_told_once_unless_it_changed(self, ann: OnRecord, clock: Clock) -> None:
         ann.remember("Refunds are negative", id="one", entities=[ORDERS])
@@ -107,7 +107,7 @@ class AttachConformance(Conformance):
         clock.tick()
         ann.revise("one", content="Refunds are positive")
         assert attached(here, [ORDERS, VISITS]) == ["one"]
-        # Elsewhere, and to another member, nothing of it was told.
+        # In another conversation, and for another member, nothing of it was attached yet.
         assert attached(ann, ORDERS, conversation="other") == attached(ann, ORDERS) == ["one"]
         assert attached(ann.as_caller(person("bob", conversation="talk")), ORDERS) == ["one"]
 

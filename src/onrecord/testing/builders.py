@@ -124,7 +124,7 @@ def refused(
     assert everything(by) == before
 
 
-def told(door: OnRecord, id: str) -> list[str]:
+def change_names(door: OnRecord, id: str) -> list[str]:
     """The names of the changes in a memory's history."""
     return [version.change for version in door.history(id).versions]
 
@@ -147,10 +147,10 @@ def matched(
     """The memories that contain words of the question and count at its time, best first; asks the store, not the door."""
     terms, past = question_terms(question), when.known_at is not None
     found = reading.index.match_terms(terms, most=_EVERY, past=past)
-    standing = reading.eligible([each.key for each in found], when, statuses)
-    told = [(standing[each.key], each.score) for each in found if each.key in standing]
-    told += reading.index.match_past_terms(terms, when, statuses) if past else []
-    return sorted(told, key=lambda each: (-each[1], each[0].key))[:most]
+    eligible = reading.eligible([each.key for each in found], when, statuses)
+    matches = [(eligible[each.key], each.score) for each in found if each.key in eligible]
+    matches += reading.index.match_past_terms(terms, when, statuses) if past else []
+    return sorted(matches, key=lambda each: (-each[1], each[0].key))[:most]
 
 
 def around(door: OnRecord, id: str, **ask: Any) -> list[tuple[str, str, str]]:

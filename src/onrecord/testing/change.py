@@ -52,7 +52,7 @@ def _refusals(world: World, caller: Caller, scopes: tuple[Scope, ...]) -> list[s
 
 
 class ChangeConformance(Conformance):
-    """Whoever sees a memory may not change it just for that."""
+    """Seeing a memory is not enough to change it."""
 
     @pytest.fixture
     def rooms(self, store: Store, clock: Clock, tmp_path: Path) -> World:
@@ -69,14 +69,14 @@ class ChangeConformance(Conformance):
         door, admin = rooms.door(replace(OWNER, actor=actor)), rooms.door(administrator())
         kept = {scope: pair for scope, pair in rooms.kept.items() if scope != "global"}
 
-        def told(pair: tuple[Memory, Memory]) -> list[Any]:
+        def shown(pair: tuple[Memory, Memory]) -> list[Any]:
             return [(admin.history(each.id), admin.neighbours(each.id)) for each in pair]
 
         for scope, (one, two) in kept.items():
-            before = told((one, two))
+            before = shown((one, two))
             for name in CHANGES:
                 outcome(ATTEMPTS[name], Try(rooms, door, one, two, beside=two))
-            assert told((one, two)) == before, f"one of {', '.join(CHANGES)} on {scope}"
+            assert shown((one, two)) == before, f"one of {', '.join(CHANGES)} on {scope}"
 
     def test_those_who_may_can(self, rooms: World) -> None:
         for number, (caller, scopes) in enumerate(
@@ -104,14 +104,17 @@ class ChangeConformance(Conformance):
                         changed.append(scope)
             assert set(changed) == set(scopes), caller
 
-    def test_a_save_onto_an_id_that_another_holds_unseen_tells_nothing_of_it(
-        self, ann: OnRecord, store: Store
-    ) -> None:
-        ann.as_caller(person("bob")).remember("bob's own", id="taken", scope="user")
+    def test_an_id_that_everyone_saw_once_is_not_given_to_another(self, ann: OnRecord, store: Store) -> None:
+        """What it refers to elsewhere is still that memory. Nothing else is told of it."""
+        bob = ann.as_caller(person("bob"))
+        bob.remember("bob's for all", id="taken")
+        bob.remember("bob's own", id="taken", scope="user")
         with refused(
             Conflict, r"^The id taken cannot be used here\. Choose another, or leave it out\.$", by=store
         ):
             ann.remember("mine", id="taken")
+        assert bob.show("taken").memory.scope == "user"
+        assert ann.remember("mine", id="taken", scope="user").memory.id == "ann::taken"
 
     @pytest.mark.parametrize(
         ("room", "field"),
@@ -148,7 +151,7 @@ class ChangeConformance(Conformance):
         ):
             clock.tick()
             assert door.remember("note", id="k", **room).memory.scope == room["scope"]
-            assert browsed(bob) == ["k"], room
+            assert browsed(bob) == ["ann::k"], room
         door.remember("note", id="k", scope="user")
         assert browsed(bob) == []
 
@@ -178,7 +181,7 @@ class ChangeConformance(Conformance):
         door = ann.as_caller(person(systems={"crm": "manage", "erp": "manage"}))
         door.remember("note", id="k", scope="system", system="crm")
         assert door.remember("note", id="k", system="erp").memory.system == "erp"
-        assert browsed(ann.as_caller(person("bob", systems={"erp": "read"}))) == ["k"]
+        assert browsed(ann.as_caller(person("bob", systems={"erp": "read"}))) == ["ann::k"]
         with refused(Invalid, "system", by=store):
             door.remember("note", id="k", system=None)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from onrecord.service import OnRecord
-from onrecord.testing.builders import Clock, Conformance, browsed, person, told
+from onrecord.testing.builders import Clock, Conformance, browsed, change_names, person
 
 
 class DedupeConformance(Conformance):
@@ -16,7 +16,7 @@ class DedupeConformance(Conformance):
         clock.tick()
         again = ann.remember("the very same")
         assert (again.outcome, again.memory) == ("unchanged", first)
-        assert (browsed(ann), told(ann, "1")) == (["1"], ["remember"])
+        assert (browsed(ann), change_names(ann, "1")) == (["1"], ["remember"])
 
     def test_identical_content_with_something_new_updates_in_place(self, ann: OnRecord, clock: Clock) -> None:
         ann.remember("the very same", kind="decision")

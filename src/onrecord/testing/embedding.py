@@ -114,8 +114,8 @@ class VectorConformance(Conformance):
         assert (covered(store), queued(store)) == ({}, (1, 0))
         stub.down = None
         assert alike(knowing, "kestrel") == []
-        [told] = knowing.recall("kestrel").degraded
-        assert told.startswith("semantic: 1 of 1 memories have no vectors yet; a worker makes them")
+        [note] = knowing.recall("kestrel").degraded
+        assert note.startswith("semantic: 1 of 1 memories have no vectors yet; a worker makes them")
 
     def test_a_new_text_without_an_embedder_loses_the_old_vectors(
         self, knowing: OnRecord, ann: OnRecord, store: Store
@@ -159,11 +159,11 @@ class VectorConformance(Conformance):
     ) -> None:
         bob = knowing.as_caller(person("bob"))
         knowing.remember("the kestrel hovers", id="k", scope="user")
-        assert (alike(knowing, "kestrel"), alike(bob, "kestrel")) == (["k"], [])
+        assert (alike(knowing, "kestrel"), alike(bob, "kestrel")) == (["ann::k"], [])
         knowing.remember("the kestrel hovers", id="k", scope="tenant")
-        assert (alike(knowing, "kestrel"), alike(bob, "kestrel")) == (["k"], ["k"])
+        assert (alike(knowing, "kestrel"), alike(bob, "kestrel")) == (["ann::k"], ["ann::k"])
         knowing.remember("the kestrel hovers", id="k", scope="user")
-        assert (alike(knowing, "kestrel"), alike(bob, "kestrel")) == (["k"], [])
+        assert (alike(knowing, "kestrel"), alike(bob, "kestrel")) == (["ann::k"], [])
         assert (stub.texts, covered(store)) == (["the kestrel hovers"], {"stub": 1})
 
     def test_what_is_retired_keeps_its_vectors_and_what_is_forgotten_has_none(
@@ -208,8 +208,8 @@ class VectorConformance(Conformance):
         assert stub.texts == ["a secret"] * 3
         stub.down = "away"
         for door in (bob, elsewhere):
-            told = door.remember("another secret", scope="user").degraded
-            assert told == door.remember("no secret", scope="user").degraded != ()
+            degraded = door.remember("another secret", scope="user").degraded
+            assert degraded == door.remember("no secret", scope="user").degraded != ()
 
     def test_a_save_goes_on_without_an_embedder_that_answers(
         self, knowing: OnRecord, store: Store, stub: StubEmbedder
@@ -365,8 +365,8 @@ class CatchingUpConformance(Conformance):
         for number in range(70):
             ann.remember(f"bird {number}", id=str(number))
         root = with_embedder(ann.as_caller(administrator()), stub)
-        told = root.embed_missing()
-        assert (told.model, told.embedded, told.failures) == ("stub", 70, ())
+        done = root.embed_missing()
+        assert (done.model, done.embedded, done.failures) == ("stub", 70, ())
         assert (covered(store), queued(store)) == ({"stub": 70}, (0, 0))
         assert alike(root, "bird 17", limit=1) == ["17"]
         assert root.embed_missing().embedded == 0
@@ -393,8 +393,8 @@ class CatchingUpConformance(Conformance):
             ann.remember(f"bird {number} {'poison' if number % 7 == 0 else ''}")
         stub.refused = "poison"
         root = with_embedder(ann.as_caller(administrator()), stub)
-        told = root.embed_missing()
-        assert (told.embedded, told.failures) == (34, ("The stub cannot embed poison.",))
+        done = root.embed_missing()
+        assert (done.embedded, done.failures) == (34, ("The stub cannot embed poison.",))
         assert covered(store) == {"stub": 34}
 
     def test_vectors_can_be_made_anew(self, knowing: OnRecord, store: Store, stub: StubEmbedder) -> None:

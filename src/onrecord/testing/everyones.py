@@ -118,15 +118,15 @@ class GlobalConformance(Conformance):
         clock.tick()
         beta.remember("own again", id="b")
         changes = [("revise", "global:k", "root"), ("remember", "global:k", "root")]
-        assert _told(gamma) == _told(root) == changes
-        assert _told(beta) == [("remember", "b", "bea"), *changes, ("remember", "b", "bea")]
-        assert _told(beta, limit=1) == _told(beta), "by pages"
-        assert _told(beta, user="root") == changes
-        told = beta.audit(user="root").entries
-        assert {(entry.key, entry.run, entry.request) for entry in told} == {(None, None, None)}
+        assert _audited(gamma) == _audited(root) == changes
+        assert _audited(beta) == [("remember", "b", "bea"), *changes, ("remember", "b", "bea")]
+        assert _audited(beta, limit=1) == _audited(beta), "by pages"
+        assert _audited(beta, user="root") == changes
+        entries = beta.audit(user="root").entries
+        assert {(entry.key, entry.run, entry.request) for entry in entries} == {(None, None, None)}
         clock.tick()
         root.forget("global:k")
-        assert _told(gamma) == [
+        assert _audited(gamma) == [
             ("forget", None, "root"),
             ("revise", None, "root"),
             ("remember", None, "root"),
@@ -138,10 +138,13 @@ class GlobalConformance(Conformance):
         file = tmp_path / "all.jsonl"
         rules.export(str(file))
         beta = rules.as_caller(administrator(tenant="beta"))
-        before = len(_told(beta))
+        before = len(_audited(beta))
         rules.import_(str(file))
-        assert _told(beta)[0] == ("import_", None, "root")
-        assert (len(_told(beta)), [each[0] for each in _told(rules)].count("import_")) == (before + 1, 1)
+        assert _audited(beta)[0] == ("import_", None, "root")
+        assert (len(_audited(beta)), [each[0] for each in _audited(rules)].count("import_")) == (
+            before + 1,
+            1,
+        )
 
     def test_an_import_that_broke_off_is_told_by_the_audit_of_all_who_see_what_came_in(
         self, rules: OnRecord, root: OnRecord, tmp_path: Path
@@ -154,28 +157,28 @@ class GlobalConformance(Conformance):
         file.write_text("\n".join([*lines, begins, "{broken"]), "utf-8")
         root.forget("global:k")
         beta = root.as_caller(administrator(tenant="beta"))
-        before = len(_told(beta))
+        before = len(_audited(beta))
         with pytest.raises(Invalid):
             rules.import_(str(file))
         assert "global:k" in browsed(beta), "it came in before the line that is broken"
-        assert _told(beta)[0] == ("import_", None, "root")
-        assert len(_told(beta)) == before + 1
-        assert [each[0] for each in _told(rules)].count("import_") == 1
+        assert _audited(beta)[0] == ("import_", None, "root")
+        assert len(_audited(beta)) == before + 1
+        assert [each[0] for each in _audited(rules)].count("import_") == 1
 
     def test_a_namesake_in_another_tenant_sees_no_draft(self, root: OnRecord) -> None:
         run = person("nightly", tenant="beta", actor="unattended", run="r", permissions=_HOLDER.permissions)
         draft = root.as_caller(run).remember("first draft", scope="global").memory
         root.as_caller(run).revise(draft.id, content="second draft")
         root.approve(draft.id)
-        told = [root.as_caller(person(name)).history(draft.id).versions for name in ("nightly", "bob")]
-        assert told[0] == told[1]
-        assert "first draft" not in str(told)
+        histories = [root.as_caller(person(name)).history(draft.id).versions for name in ("nightly", "bob")]
+        assert histories[0] == histories[1]
+        assert "first draft" not in str(histories)
 
     def test_an_erased_tenant_leaves_no_name_in_what_others_are_told(self, root: OnRecord) -> None:
         root.as_caller(administrator("bea", tenant="beta")).remember("for all", id="global:k")
-        assert _told(root) == [("remember", "global:k", "bea")]
+        assert _audited(root) == [("remember", "global:k", "bea")]
         assert root.erase_tenant("beta", confirm="beta").residue == {}
-        assert ("remember", "global:k", "erased") in _told(root)
+        assert ("remember", "global:k", "erased") in _audited(root)
 
     def test_a_key_is_given_it_at_the_machine_alone(self, root: OnRecord) -> None:
         made = root.create_key(permissions=["memory.manage", "memory.global"])
@@ -188,7 +191,7 @@ class GlobalConformance(Conformance):
         assert elsewhere.create_key(permissions=["memory.admin"]).key.permissions == ("memory.admin",)
 
 
-def _told(door: OnRecord, **ask: Any) -> list[tuple[str, str | None, str]]:
+def _audited(door: OnRecord, **ask: Any) -> list[tuple[str, str | None, str]]:
     """Operation, subject and user of every entry, from all pages of the audit."""
     page = door.audit(**ask)
     entries = list(page.entries)

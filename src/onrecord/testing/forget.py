@@ -13,10 +13,10 @@ from onrecord.testing.builders import (
     Conformance,
     around,
     browsed,
+    change_names,
     person,
     recalled,
     refused,
-    told,
 )
 from onrecord.text import question_terms
 
@@ -71,7 +71,7 @@ class ForgetConformance(Conformance):
         assert ann.forget("4").references == 1
         assert ann.show("a").memory.entities == others
         assert ann.show("b").memory == untouched
-        assert told(ann, "a") == ["remember", "forget"]
+        assert change_names(ann, "a") == ["remember", "forget"]
         assert browsed(ann, entities=["memory:4"]) == []
         assert set(browsed(ann, entities=["memory:42"])) == {"a", "b"}
 
@@ -159,7 +159,7 @@ class ForgetConformance(Conformance):
         later = clock.tick()
         saved = ann.remember("second life", id="k").memory
         assert (saved.version, saved.created_at) == (1, later)
-        assert told(ann, "k") == ["remember"]
+        assert change_names(ann, "k") == ["remember"]
         assert recalled(ann, "first") == []
 
     def test_forgetting_twice_says_that_there_is_none(self, ann: OnRecord, store: Store) -> None:

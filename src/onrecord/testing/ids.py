@@ -1,16 +1,45 @@
 """WHICH id does a memory get? A number that is never used again, a chosen name, or a global id."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
 
 import pytest
 
-from onrecord.errors import Conflict, Invalid, NotFound
+from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError
+from onrecord.model import ids
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import Clock, Conformance, person, refused
-from onrecord.testing.heard import heard
+from onrecord.testing.builders import Clock, Conformance, administrator, person, refused
+from onrecord.testing.executed_statements import executed_statements
+
+#: What a stranger does with an id; each leaves nothing behind but the last.
+_ATTEMPTS: Final[tuple[Callable[[OnRecord, str], Any], ...]] = (
+    lambda door, id: door.show(id),
+    lambda door, id: door.revise(id, content="his"),
+    lambda door, id: door.forget(id),
+    lambda door, id: door.remember("his", supersedes=[id]),
+    lambda door, id: door.remember("his", id=id, dry_run=True),
+    lambda door, id: door.remember("his", id=id, scope="user", dry_run=True),
+    lambda door, id: door.remember("his", id=id, review=True, dry_run=True),
+    lambda door, id: door.remember("his", id=id),
+)
+
+
+def _answer(
+    attempt: Callable[[OnRecord, str], Any], door: OnRecord, id: str, store: Store
+) -> tuple[Any, ...]:
+    """What is told of an id, without the id, and by which statements."""
+    with executed_statements(store) as statements:
+        try:
+            told = attempt(door, id)
+            told = told.outcome, told.memory.id, told.memory.version, told.warnings
+        except OnRecordError as refusal:
+            told = f"{type(refusal).__name__}: {refusal}"
+    return str(told).replace(id, "ID"), statements
 
 
 class IdConformance(Conformance):
@@ -53,19 +82,18 @@ class IdConformance(Conformance):
     def test_a_number_that_was_chosen_for_a_few_does_not_move_the_count(
         self, ann: OnRecord, root: OnRecord, room: dict[str, Any]
     ) -> None:
-        """Whoever does not see it would be told of it by the next number of their own."""
+        """Otherwise the next number of a user who does not see it would reveal it."""
         inside = ann.as_caller(ann.caller.inside("talk"))
         inside.remember("chosen", id="3", **room)
         bob = ann.as_caller(person("bob"))
-        assert [bob.remember(f"next {n}").memory.id for n in range(2)] == ["1", "2"]
+        assert [bob.remember(f"next {n}").memory.id for n in range(3)] == ["1", "2", "3"]
         assert root.doctor().problems == ()
-        assert bob.remember("and next").memory.id == "4"
         inside.remember("chosen", id="9", **room)
         if "review" in room:
-            root.approve("9")
+            root.approve("ann::9")
         else:
             inside.remember("chosen", id="9", scope="tenant")
-        assert bob.remember("after all see it").memory.id == "10"
+        assert bob.remember("after all see it").memory.id == "4"
 
     def test_a_number_that_was_chosen_before_the_count_came_there_is_passed_over(self, ann: OnRecord) -> None:
         for id in ("1000002", "1000001", "1000000"):
@@ -144,10 +172,8 @@ class IdConformance(Conformance):
             assert ann.remember(f"of {id!a}", id=id).outcome == "created"
         assert ann.show("Key").memory.content == "of 'Key'"
 
-    def test_an_id_that_another_keeps_is_refused_in_one_way_whatever_they_keep_under_it(
-        self, ann: OnRecord, store: Store
-    ) -> None:
-        """That it cannot be used is all that is told: not by whom, for whom, or in which state."""
+    def test_an_id_that_another_keeps_hidden_is_as_free_as_any(self, ann: OnRecord, store: Store) -> None:
+        """Whoever tries it is told the same, by the same statements, and both have their own."""
         ann = ann.as_caller(
             replace(ann.caller, personas={"chef"}, systems={"crm": "manage"}, conversation="talk")
         )
@@ -160,23 +186,198 @@ class IdConformance(Conformance):
         ]
         for number, room in enumerate(rooms):
             ann.remember(f"text {number}", id=f"k.{number}", **room)
-        for id, room in (("k.5", {}), ("k.6", {"scope": "user"}), ("2", {"scope": "user"})):
-            ann.remember(f"text {id}", id=id, **room)
-        ann.remember("for herself now", id="k.5", scope="user")
-        ann.retire("k.6")
+        ann.remember("over", id="k.5", scope="user")
+        ann.retire("k.5")
+        ann.remember("a number", id="77", scope="user")
+        names = [f"k.{number}" for number in range(6)]
         bob = ann.as_caller(person("bob"))
-        refusals = []
-        for id in (*(f"k.{number}" for number in range(7)), "2"):
-            for ask in ({"scope": "user"}, {"dry_run": True}):
-                with heard(store) as told, refused(Conflict, by=store) as why:
-                    bob.remember("his", id=id, **ask)
-                refusals.append((str(why.value).replace(id, "ID"), told))
-        words, statements = zip(*refusals, strict=True)
-        assert set(words) == {"The id ID cannot be used here. Choose another, or leave it out."}
-        for start in (0, 1):
-            assert all(each == statements[start] for each in statements[start::2])
-        # Nothing of it moved the numbers that he is given.
-        assert [bob.remember(f"his {n}").memory.id for n in range(2)] == ["1", "3"]
+        for attempt in _ATTEMPTS:
+            # A number moves the count on, so it is compared with a number.
+            for free, held in (("free", names), ("76", ["77"])):
+                expected = _answer(attempt, bob, free, store)
+                assert [_answer(attempt, bob, id, store) for id in held] == [expected] * len(held)
+        for id in names[:-1]:
+            assert bob.show(id).memory.content == "his"
+            assert ann.show(f"ann::{id}").memory.content == f"text {id[-1]}"
+            assert ann.remember("hers again", id=id).memory.id == f"ann::{id}"
+
+    def test_a_name_that_may_mean_two_is_not_guessed_at(self, ann: OnRecord, store: Store) -> None:
+        bob = ann.as_caller(person("bob"))
+        ann.remember("mine", id="k", scope="user")
+        bob.remember("for all", id="k")
+        bob.remember("beside", id="other")
+        acts: list[Callable[[str], Any]] = [
+            ann.show,
+            ann.history,
+            ann.neighbours,
+            ann.forget,
+            ann.retire,
+            lambda id: ann.revise(id, tags=["t"]),
+            lambda id: ann.relate(id, "supports", "other"),
+            lambda id: ann.remember("new", supersedes=[id]),
+            lambda id: ann.remember("new", entities=[f"memory:{id}"]),
+            lambda id: ann.browse(entities=[f"memory:{id}"]),
+            lambda id: ann.relations(source=id),
+        ]
+        for act in acts:
+            with refused(Conflict, "k means two memories here: write ann::k for .* ::k for", by=store):
+                act("k")
+        assert [ann.show(id).memory.content for id in ("ann::k", "::k")] == ["mine", "for all"]
+        assert bob.show("k").memory.id == bob.show("::k").memory.id == "k"
+        about = ann.remember("about it", entities=["memory:::k"]).memory
+        assert about.entities == ("memory:k",)
+        assert [each.id for each in ann.browse(entities=["memory:::k"]).memories] == [about.id]
+        ann.forget("ann::k")
+        assert ann.show("k").memory.content == "for all"
+
+    def test_a_name_alone_means_ones_own_wherever_an_id_is_taken(self, ann: OnRecord) -> None:
+        ann.remember("mine", id="k", scope="user")
+        other = ann.remember("other").memory.id
+        assert ann.relate(other, "supports", "k").relation.target == "ann::k"
+        assert len(ann.relations(target="k").relations) == len(ann.neighbours("k").edges) == 1
+        about = ann.remember("about it", entities=["memory:k"]).memory
+        assert about.entities == ("memory:ann::k",)
+        assert [each.id for each in ann.browse(entities=["memory:k"]).memories] == [about.id]
+        assert ann.revise(about.id, entities=["memory:k", "thing:x"]).memory.entities[0] == "memory:ann::k"
+        assert ann.revise("k", content="mine still").memory.id == "ann::k"
+        assert ann.add_check("k", kind="entity", entity="shop.orders").memory.id == "ann::k"
+        assert ann.checks("k").memory == "ann::k"
+        assert ann.give_feedback("k", question="which?", verdict="useful").changed
+        assert [each.memory for each in ann.feedback(id="k").feedback] == ["ann::k"]
+        assert ann.remember("instead", supersedes=["k"]).superseded == ("ann::k",)
+        assert ann.forget("k").id == "ann::k"
+        with pytest.raises(NotFound, match="No memory k that you can see"):
+            ann.show("k")
+
+    def test_an_own_name_stays_when_more_may_see_it_and_an_open_one_when_fewer_may(
+        self, ann: OnRecord, store: Store
+    ) -> None:
+        bob = ann.as_caller(person("bob"))
+        ann.remember("mine", id="k", scope="user")
+        assert ann.remember("for all", id="k", scope="tenant").memory.id == "ann::k"
+        assert [door.show(id).memory.id for door in (ann, bob) for id in ("k", "::k", "ann::k")] == [
+            "ann::k"
+        ] * 6
+        with refused(Forbidden, "You may read memory ann::k but not change it: it belongs to ann", by=store):
+            bob.remember("his for all", id="k")
+        # Not its past, when it was hers alone.
+        assert [each.number for each in bob.history("k").versions] == [2]
+        assert bob.remember("his own", id="bob::k", scope="user").memory.id == bob.show("k").memory.id
+        assert ann.remember("mine again", id="k", scope="user").memory.id == "ann::k"
+        with refused(NotFound, "No memory ann::k", by=store):
+            bob.show("ann::k")
+        ann.remember("open", id="open")
+        assert ann.remember("closed", id="open", scope="user").memory.id == "open"
+        assert ann.show("open").memory.content == "closed"
+
+    def test_a_proposal_has_one_id_before_and_after_its_approval_and_everyone_finds_it_by_its_name_then(
+        self, ann: OnRecord, root: OnRecord, store: Store
+    ) -> None:
+        robot, other = (
+            ann.as_caller(person(name, actor="unattended", run="r")) for name in ("robot", "other")
+        )
+        told = robot.remember("we deploy on Mondays", id="k").memory.id
+        note = robot.remember("about it", entities=["memory:k"], scope="user").memory
+        with refused(NotFound, "No memory k", by=store):
+            ann.show("k")
+        assert (told, root.show("k").memory.id, root.approve("k").memory.id) == ("robot::k",) * 3
+        for door in (ann, root, robot, other):
+            assert [door.show(id).memory.id for id in ("k", "::k", told)] == [told] * 3
+            assert door.history("k").versions[-1].memory.id == told
+            assert door.neighbours("k").center.id == told
+        assert root.remember("we deploy on Fridays", id="k").memory.id == told
+        assert ann.remember("because of it", entities=["memory:k"]).memory.entities == (f"memory:{told}",)
+        assert note.entities == (f"memory:{told}",)
+        # Two of one name: neither approval is refused, and what has the name alone is the tenant's.
+        second = other.remember("we deploy never", id="other::k").memory.id
+        assert root.approve(second).memory.id == second
+        with refused(
+            Conflict, "k means 2 memories here: write the whole id of one, of other::k, robot::k", by=store
+        ):
+            ann.show("k")
+        assert robot.show("k").memory.id == told
+        assert root.forget(second).id == second
+        assert root.remember("beside", supersedes=["k"]).superseded == (told,)
+        assert root.forget("k").id == told
+
+    def test_what_is_given_to_another_keeps_its_id_and_is_theirs_by_its_name(
+        self, ann: OnRecord, root: OnRecord, store: Store
+    ) -> None:
+        ann.remember("hers", id="k", scope="user")
+        maria = ann.as_caller(person("maria"))
+        assert root.reassign("ann", "maria").memories == 1
+        assert [maria.show(id).memory.id for id in ("k", "ann::k")] == ["ann::k"] * 2
+        assert maria.remember("hers now", id="k").memory.id == "ann::k"
+        with refused(NotFound, "No memory k", by=store):
+            ann.show("k")
+        assert root.reassign("maria", "ann").memories == 1
+        assert ann.show("k").memory.content == "hers now"
+
+    def test_what_others_keep_for_a_few_is_found_by_its_name_and_leaves_it_free(self, ann: OnRecord) -> None:
+        cook, guest = (ann.as_caller(person(name, personas={"chef"})) for name in ("cook", "guest"))
+        cook.remember("a recipe", id="k", scope="persona", persona="chef")
+        assert guest.show("k").memory.id == "cook::k"
+        assert guest.remember("his own", id="k", scope="user").memory.id == "guest::k"
+        assert guest.show("k").memory.content == "his own"
+        assert cook.show("k").memory.content == "a recipe"
+
+    @pytest.mark.parametrize(
+        "user", ["a", "a:b", "~", "~007e", "a b", "a/b?c#d", "\u3000", "é", "global", "x" * 200]
+    )
+    def test_every_user_has_ids_of_one_form(self, ann: OnRecord, user: str) -> None:
+        door = ann.as_caller(person(user.strip() or "a\u3000b"))
+        saved = door.remember("mine", id="k" * 200, scope="user").memory
+        assert saved.id == ids.owned(door.caller.user, "k" * 200)
+        assert ids.owner_of(saved.id) == door.caller.user
+        assert not set(saved.id.partition("::")[0]) & set(":/?# ")
+        assert not ids.is_global(saved.id)
+        assert door.show(saved.id).memory == door.show("k" * 200).memory == saved
+        door.forget("k" * 200)
+
+    @pytest.mark.parametrize(
+        "id", ["ann::", "~::k", "a~002Fb::k", "ann::a:b", "a b::k", "ann:k", "global::k", "global:ann::k"]
+    )
+    def test_an_id_that_names_no_owner_in_that_form_is_refused(
+        self, ann: OnRecord, store: Store, id: str
+    ) -> None:
+        with refused(Invalid, "id", by=store):
+            ann.remember("note", id=id)
+
+    def test_nobody_gives_an_id_in_the_name_of_another(
+        self, ann: OnRecord, root: OnRecord, store: Store
+    ) -> None:
+        for door in (ann, root):
+            for ask in ({}, {"scope": "user"}):
+                with refused(Forbidden, "There is no memory bob::k here", by=store):
+                    door.remember("note", id="bob::k", **ask)
+
+    @pytest.mark.parametrize("actor", ["person", "agent"])
+    def test_an_import_gives_no_memory_an_id_that_names_another_than_its_owner(
+        self, root: OnRecord, store: Store, tmp_path: Path, actor: Any
+    ) -> None:
+        """Otherwise the name alone would mean, for that user, what somebody else wrote and may change."""
+        file = tmp_path / "all.jsonl"
+        bobs = [root.as_caller(person("bob", tenant=tenant)) for tenant in ("acme", "beta")]
+        for door in bobs:
+            door.remember(f"his in {door.caller.tenant}", id="x", scope="user")
+        root.export(str(file), all_tenants=True)
+        written = file.read_text()
+        file.write_text(written.replace('"owner":"bob"', '"owner":"eve"'))
+        for door in bobs:
+            door.forget("x")
+        host = root.as_caller(administrator("host", actor=actor))
+        with refused(Invalid, "has the id bob::x, but the memory was never bob's", by=store):
+            host.import_(str(file), keep_tenants=True)
+        assert [door.browse().memories for door in bobs] == [(), ()]
+        file.write_text(written)
+        host.import_(str(file), keep_tenants=True)
+        assert [door.show("x").memory.content for door in bobs] == ["his in acme", "his in beta"]
+
+    @pytest.mark.parametrize("write", [str, lambda id: id.hex, lambda id: str(id).upper()])
+    def test_a_uuid_need_not_name_its_owner(self, ann: OnRecord, write: Callable[[UUID], str]) -> None:
+        id = write(UUID("8d9c6a3e-52a1-4c0b-9f0e-0a2b7c1d4e5f"))
+        assert ann.remember("hers", id=id, scope="user").memory.id == id
+        assert ann.remember("hers", id=f"{id}0", scope="user").memory.id == f"ann::{id}0"
 
     def test_writers_at_once_never_get_the_same_number(self, ann: OnRecord) -> None:
         def save(number: int) -> str:
@@ -212,6 +413,10 @@ class GlobalIdConformance(Conformance):
     def test_an_id_that_begins_with_global_means_the_global_scope(self, root: OnRecord) -> None:
         saved = root.remember("for all", id="global:rules").memory
         assert (saved.id, saved.scope) == ("global:rules", "global")
+
+    def test_a_global_memory_has_no_users_name_in_front_of_its_id(self, root: OnRecord, store: Store) -> None:
+        with refused(Invalid, "id: has a user's name in front", by=store):
+            root.remember("for all", id="root::k", scope="global")
 
     def test_the_tenants_own_id_is_no_way_to_a_global_memory(self, root: OnRecord) -> None:
         root.remember("for all", scope="global", id="9")

@@ -25,7 +25,7 @@ def unattended(run: str | None = "night", **more: object) -> Caller:
     return person("robot", actor="unattended", run=run, **more)
 
 
-def told(door: OnRecord, **ask: object) -> list[tuple[str, str | None, str]]:
+def audited(door: OnRecord, **ask: object) -> list[tuple[str, str | None, str]]:
     """Operation, subject and outcome of each entry of the audit, oldest first."""
     entries = door.audit(**ask).entries  # type: ignore[arg-type]
     return [(entry.operation, entry.subject, entry.outcome) for entry in reversed(entries)]
@@ -72,6 +72,39 @@ class KeyConformance(Conformance):
         assert root.revoke_key(made.key.id) == replace(first, changed=False)
         assert (first.changed, first.key.revoked_at) == (True, START)
 
+    def test_a_key_is_changed_and_its_secret_stays(self, root: OnRecord, store: Store, clock: Clock) -> None:
+        root = root.as_caller(replace(root.caller, systems={"*": "manage"}))
+        made = root.create_key(label="one", systems=["crm"])
+        changed = root.change_key(made.key.id, label="two", systems=["erp=manage"], per_minute=60)
+        assert changed.changed == ("label", "systems", "per_minute")
+        found = keys.find(made.secret, store, clock.now)
+        assert (
+            found == changed.key == replace(made.key, label="two", systems={"erp": "manage"}, per_minute=60)
+        )
+        assert root.change_key(made.key.id, label="two").changed == ()
+        assert [line[0] for line in audited(root)] == ["create_key", "change_key"]
+        root.revoke_key(made.key.id)
+        with pytest.raises(Conflict, match="is revoked"):
+            root.change_key(made.key.id, label="three")
+        with pytest.raises(NotFound):
+            root.change_key("nokey", label="three")
+
+    def test_a_change_gives_a_key_no_more_than_its_maker_has(self, root: OnRecord, clock: Clock) -> None:
+        admin = root.as_caller(administrator(operator=False))
+        made = admin.create_key()
+        limited = replace(admin.caller, systems={}, permissions=frozenset({"memory.read", "memory.admin"}))
+        with pytest.raises(Forbidden, match="systems that you were not granted: crm"):
+            root.as_caller(limited).change_key(made.key.id, systems=["crm"])
+        with pytest.raises(Forbidden, match="a permission that you lack"):
+            root.as_caller(limited).change_key(made.key.id, permissions=["memory.read", "memory.global"])
+        with pytest.raises(Invalid, match="must be in the future"):
+            admin.change_key(made.key.id, expires_at=clock.now)
+        with pytest.raises(NotFound):
+            root.as_caller(administrator(tenant=_ELSEWHERE, operator=False)).change_key(
+                made.key.id, label="x"
+            )
+        assert admin.list_keys().keys == (made.key,)
+
     def test_keys_are_listed_oldest_first_without_their_secrets(self, root: OnRecord, clock: Clock) -> None:
         made = []
         for label in ("one", "two", "three"):
@@ -94,7 +127,7 @@ class KeyConformance(Conformance):
         assert root.waive_keys().forgotten == 2
         assert not keys.has_keys(store)
         assert root.waive_keys().forgotten == 0
-        assert [line for line in told(root) if line[0] == "waive_keys"] == [("waive_keys", None, "done")]
+        assert [line for line in audited(root) if line[0] == "waive_keys"] == [("waive_keys", None, "done")]
 
     def test_only_a_person_who_runs_the_store_waives_its_keys(self, root: OnRecord) -> None:
         for other in (administrator(operator=False), replace(root.caller, actor="agent")):
@@ -168,7 +201,7 @@ class AuditConformance(Conformance):
         ann.unrelate(one, "supports", two)
         ann.retire(two)
         ann.forget(one)
-        assert told(root) == [
+        assert audited(root) == [
             ("remember", one, "done"),
             ("remember", two, "done"),
             ("revise", one, "done"),
@@ -194,12 +227,12 @@ class AuditConformance(Conformance):
     ) -> None:
         with pytest.raises(OnRecordError):
             ann.remember("note", supersedes=["99"])
-        assert told(root) == []
+        assert audited(root) == []
         ann.remember("note")
         for attempt in (lambda: ann.audit(), lambda: ann.as_caller(person("bob")).revise("1", content="x")):
             with pytest.raises(Forbidden):
                 attempt()
-        assert told(root)[1:] == [("audit", None, "refused"), ("revise", None, "refused")]
+        assert audited(root)[1:] == [("audit", None, "refused"), ("revise", None, "refused")]
         assert [entry.user for entry in root.audit(outcome="refused").entries] == ["bob", "ann"]
 
     def test_an_id_that_someone_chose_is_forgotten_with_its_memory(
@@ -208,7 +241,7 @@ class AuditConformance(Conformance):
         ann.remember("note", id="about.eve")
         ann.remember("another", id="about.eve.too")
         ann.forget("about.eve")
-        assert told(root) == [
+        assert audited(root) == [
             ("remember", None, "done"),
             ("remember", "about.eve.too", "done"),
             ("forget", None, "done"),
@@ -224,11 +257,11 @@ class AuditConformance(Conformance):
             assert len(page.entries) == size
             pages, mark = pages + [entry.number for entry in page.entries], page.next
         assert (pages, mark) == ([5, 4, 3, 2, 1], None)
-        assert told(root, user="ann") == [("remember", "n1", "done"), ("remember", "n3", "done")]
-        assert told(root, subject="n2") == [("remember", "n2", "done")]
-        assert told(root, outcome="refused") == []
+        assert audited(root, user="ann") == [("remember", "n1", "done"), ("remember", "n3", "done")]
+        assert audited(root, subject="n2") == [("remember", "n2", "done")]
+        assert audited(root, outcome="refused") == []
         since = START + timedelta(seconds=3)
-        assert told(root, since=since) == [("remember", "n3", "done"), ("remember", "n4", "done")]
+        assert audited(root, since=since) == [("remember", "n3", "done"), ("remember", "n4", "done")]
         with pytest.raises(Invalid, match="mark"):
             root.audit(after="nonsense")
 
@@ -241,7 +274,7 @@ class AuditConformance(Conformance):
 
     def test_a_global_memory_is_noted_where_its_writer_is(self, root: OnRecord) -> None:
         id = root.remember("for all", scope="global").memory.id
-        assert told(root) == [("remember", id, "done")]
+        assert audited(root) == [("remember", id, "done")]
 
     def test_lines_written_at_once_have_numbers_of_their_own(self, ann: OnRecord, root: OnRecord) -> None:
         def write(number: int) -> None:
@@ -381,13 +414,13 @@ class ReviewConformance(Conformance):
         assert ann.show("a").memory.content == "orders are in CET"
         assert reviewer.show(saved.memory.id).memory.status_reason == "taken into a: the team moved"
 
-    def test_an_approved_proposal_can_still_be_turned_down(
+    def test_an_approved_proposal_can_still_be_rejected(
         self, ann: OnRecord, reviewer: OnRecord, proposal: str
     ) -> None:
         reviewer.approve(proposal)
-        turned_down = reviewer.reject(proposal, reason="wrong after all")
-        assert (turned_down.changed, turned_down.memory.status) == (True, "archived")
-        assert turned_down.memory.valid_to == turned_down.memory.valid_from
+        rejected = reviewer.reject(proposal, reason="wrong after all")
+        assert (rejected.changed, rejected.memory.status) == (True, "archived")
+        assert rejected.memory.valid_to == rejected.memory.valid_from
         assert ann.browse().memories == ()
         assert not reviewer.reject(proposal).changed
 
@@ -396,9 +429,9 @@ class ReviewConformance(Conformance):
         self, ann: OnRecord, reviewer: OnRecord, proposal: str, change: str
     ) -> None:
         door, id = (ann, ann.remember("a fact").memory.id) if change == "retire" else (reviewer, proposal)
-        told = getattr(door, change)(id, reason="it said password=hunter2-Xy9!kk").memory.status_reason
-        assert told is not None
-        assert "hunter2" not in told
+        reason_kept = getattr(door, change)(id, reason="it said password=hunter2-Xy9!kk").memory.status_reason
+        assert reason_kept is not None
+        assert "hunter2" not in reason_kept
 
     def test_only_a_proposal_is_rejected(self, ann: OnRecord, reviewer: OnRecord) -> None:
         id = ann.remember("a fact").memory.id
@@ -454,7 +487,7 @@ class TenantConformance(Conformance):
         assert (made.created, made.tenant.name, made.tenant.memories) == (True, "new", 0)
         assert not root.create_tenant("new").created
         assert "new" in [tenant.name for tenant in root.list_tenants().tenants]
-        assert told(root) == [("create_tenant", "new", "done")]
+        assert audited(root) == [("create_tenant", "new", "done")]
         for reserved in ("global", "catalog:new"):
             with pytest.raises(Invalid, match="reserved"):
                 root.create_tenant(reserved)
@@ -481,7 +514,7 @@ class TenantConformance(Conformance):
         assert keys.has_keys(store)
         assert [tenant.name for tenant in root.list_tenants().tenants] == [HOME]
         assert len(root.browse().memories) == 1
-        assert told(root)[-1] == ("erase_tenant", _ELSEWHERE, "done")
+        assert audited(root)[-1] == ("erase_tenant", _ELSEWHERE, "done")
         assert root.doctor().problems == ()
         with pytest.raises(NotFound):
             root.erase_tenant(_ELSEWHERE, confirm=_ELSEWHERE)

@@ -18,11 +18,11 @@ from onrecord.testing.builders import (
     Conformance,
     around,
     browsed,
+    change_names,
     everything,
     person,
     recalled,
     refused,
-    told,
 )
 
 #: Every field of a save, with texts that a careless store would change.
@@ -56,7 +56,7 @@ class RememberConformance(Conformance):
         saved = ann.remember(**_FULL).memory
         shown = ann.show("full").memory
         assert shown == saved
-        for name, value in _FULL.items():
+        for name, value in (_FULL | {"id": "ann::full"}).items():
             assert getattr(shown, name) == value, name
 
     def test_a_query_may_be_a_text(self, ann: OnRecord) -> None:
@@ -213,7 +213,7 @@ class RetireConformance(Conformance):
         assert ann.show("k").memory == retired.memory
         assert (browsed(ann), recalled(ann, "harbour")) == ([], [])
         assert browsed(ann, statuses=["archived"]) == recalled(ann, "harbour", statuses=["archived"]) == ["k"]
-        assert told(ann, "k") == ["remember", "retire"]
+        assert change_names(ann, "k") == ["remember", "retire"]
 
     @pytest.mark.parametrize("back", [timedelta(0), MOMENT, timedelta(days=1)])
     def test_it_may_have_ended_in_the_past(self, ann: OnRecord, clock: Clock, back: timedelta) -> None:
@@ -291,7 +291,7 @@ class SupersedeConformance(Conformance):
         for id in ("a", "b"):
             old = ann.show(id).memory
             assert (old.status, old.valid_to, old.status_reason) == ("superseded", later, "superseded by c")
-            assert told(ann, id) == ["remember", "supersede"]
+            assert change_names(ann, id) == ["remember", "supersede"]
             assert ann.history(id).versions[-1].at == later
         assert around(ann, "c") == [("c", "supersedes", "a"), ("c", "supersedes", "b")]
         assert browsed(ann) == ["c"]

@@ -21,12 +21,12 @@ from onrecord.testing.builders import (
     recalled,
     written,
 )
-from onrecord.testing.heard import heard
+from onrecord.testing.executed_statements import executed_statements
 
 _READS: Final = {"memory.read"}
 #: The conversation that this is about, as anyone names it who is a member there.
 TALK: Final = "~ann/talk"
-#: Every way to read what belongs to a conversation; each tells of it to a member.
+#: Every way to read what belongs to a conversation; each shows it to a member.
 WAYS: Final[dict[str, Callable[[OnRecord], Any]]] = {
     "recall": lambda door: door.recall("zqplan"),
     "recall by name": lambda door: [
@@ -34,8 +34,8 @@ WAYS: Final[dict[str, Callable[[OnRecord], Any]]] = {
     ],
     "browse": lambda door: door.browse(scopes=["session"]),
     "browse by name": lambda door: _outside(door).browse(conversation=TALK),
-    "show": lambda door: door.show("secret"),
-    "history": lambda door: door.history("secret"),
+    "show": lambda door: door.show("ann::secret"),
+    "history": lambda door: door.history("ann::secret"),
     "turns": lambda door: door.turns(),
     "turns by name": lambda door: _outside(door).turns(conversation=TALK),
     "context": lambda door: door.context("zqplan").text,
@@ -47,7 +47,7 @@ WAYS: Final[dict[str, Callable[[OnRecord], Any]]] = {
     "conversations": lambda door: door.conversations(),
     "show_conversation": lambda door: door.show_conversation(TALK),
 }
-#: What tells of it, in the answers above.
+#: The words that show it in these answers.
 _SIGNS: Final = ("zqplan", "zqtitle", "zq.txt", "pinned")
 #: Every way to change what belongs to a conversation or an agent that is another's.
 CHANGES: Final[dict[str, Callable[[OnRecord], Any]]] = {
@@ -69,8 +69,8 @@ def _outside(door: OnRecord) -> OnRecord:
     return door.as_caller(door.caller.inside(None))
 
 
-def _told(door: OnRecord, way: str) -> bool:
-    """Whether one way of reading tells anything of what belongs to the conversation."""
+def _reads(door: OnRecord, way: str) -> bool:
+    """Whether one way of reading shows anything that belongs to the conversation."""
     try:
         answer = written(WAYS[way](door))
     except OnRecordError as error:
@@ -78,8 +78,8 @@ def _told(door: OnRecord, way: str) -> bool:
     return any(sign in answer for sign in _SIGNS)
 
 
-def _tellers(door: OnRecord) -> list[str]:
-    return [way for way in WAYS if _told(door, way)]
+def _ways_open(door: OnRecord) -> list[str]:
+    return [way for way in WAYS if _reads(door, way)]
 
 
 def _link(door: OnRecord, file: str) -> None:
@@ -112,10 +112,10 @@ class MembersConformance(Conformance):
     @pytest.mark.parametrize("permissions", [_READS, {*_READS, "memory.manage", "memory.review"}])
     def test_whoever_names_a_conversation_is_not_in_it(self, talk: OnRecord, permissions: set[str]) -> None:
         for name in ("talk", TALK, "ann/talk"):
-            assert _tellers(_as(talk, "bob", conversation=name, permissions=permissions)) == []
+            assert _ways_open(_as(talk, "bob", conversation=name, permissions=permissions)) == []
         for member in (person("carol", permissions=permissions), administrator(), talk.caller):
-            assert _tellers(talk.as_caller(member.inside(TALK))) == list(WAYS)
-        assert _tellers(talk) == list(WAYS)
+            assert _ways_open(talk.as_caller(member.inside(TALK))) == list(WAYS)
+        assert _ways_open(talk) == list(WAYS)
 
     def test_a_name_alone_means_ones_own_for_everybody(self, talk: OnRecord, root: OnRecord) -> None:
         for door in (_as(talk, "carol", conversation="talk"), root.as_caller(root.caller.inside("talk"))):
@@ -128,7 +128,7 @@ class MembersConformance(Conformance):
             door.note_turn("zqmine")
             assert (mine.conversation, mine.conversation_by) == ("talk", None)
             assert door.register_conversation("talk").conversation.created_by == door.caller.user
-        assert browsed(talk, scopes=["session"]) == ["secret"]
+        assert browsed(talk, scopes=["session"]) == ["ann::secret"]
         assert len(talk.turns().turns) == 1
 
     def test_who_shares_a_name_gets_nothing_that_another_saves_under_it(self, talk: OnRecord) -> None:
@@ -195,9 +195,9 @@ class MembersConformance(Conformance):
         bob.share_conversation("#42", "carol")
         carol = _as(talk, "carol", conversation="~bob/#42")
         assert [browsed(each, scopes=["session"]) for each in (bob, marked, carol)] == [
-            ["plain"],
-            ["marked"],
-            ["marked"],
+            ["bob::plain"],
+            ["bob::marked"],
+            ["bob::marked"],
         ]
         assert {each.id for each in bob.conversations(name="#42").conversations} == {"42", "#42"}
         assert _as(talk, "carol", conversation="#7").remember("x", scope="session").memory.conversation == "7"
@@ -209,7 +209,7 @@ class MembersConformance(Conformance):
             assert shared.conversation.members == ("bob", "carol")
         assert not shared.changed
         assert talk.show_conversation("talk").conversation.members == ("bob", "carol")
-        assert _tellers(bob) == list(WAYS)
+        assert _ways_open(bob) == list(WAYS)
         his = bob.remember("zqhis", scope="session").memory
         assert (his.conversation, his.conversation_by) == ("talk", "ann")
         assert recalled(talk, "zqhis") == [his.id]
@@ -217,10 +217,10 @@ class MembersConformance(Conformance):
         assert talk.read_artifact("1").content == "overwritten by a member"
         assert root.unshare_conversation(TALK, "bob").changed
         assert not talk.unshare_conversation("talk", "bob").changed
-        assert _tellers(bob) == []
+        assert _ways_open(bob) == []
         assert browsed(bob, scopes=["session"]) == []
-        told = [(entry.operation, entry.user) for entry in root.audit(subject=f"{TALK} bob").entries]
-        assert told == [("unshare_conversation", "root"), ("share_conversation", "ann")]
+        entries = [(entry.operation, entry.user) for entry in root.audit(subject=f"{TALK} bob").entries]
+        assert entries == [("unshare_conversation", "root"), ("share_conversation", "ann")]
 
     def test_a_member_leaves_and_still_reads_and_ends_what_is_theirs(self, talk: OnRecord) -> None:
         carol = _as(talk, "carol", conversation=TALK)
@@ -230,26 +230,26 @@ class MembersConformance(Conformance):
             carol.unshare_conversation(TALK, "bob")
         left = _outside(carol).unshare_conversation(TALK, "carol")
         assert (left.changed, left.conversation.members) == (True, ())
-        assert _tellers(carol) == []
+        assert _ways_open(carol) == []
         out = _as(talk, "carol")
         assert (browsed(out, scopes=["session"]), recalled(out, "zqhers")) == ([], [])
-        assert out.show("hers").memory.content == "zqhers hers"
-        assert [each.number for each in out.history("hers").versions] == [1]
+        assert out.show("carol::hers").memory.content == "zqhers hers"
+        assert [each.number for each in out.history("carol::hers").versions] == [1]
         for change in (
-            lambda: out.revise("hers", content="into it"),
+            lambda: out.revise("carol::hers", content="into it"),
             lambda: out.remember("into it", id="hers"),
-            lambda: out.relate("hers", "supports", "free"),
+            lambda: out.relate("carol::hers", "supports", "free"),
         ):
             with pytest.raises(Forbidden, match="no longer in the conversation"):
                 change()
         assert out.retire("ended").changed
         assert out.forget("gone").versions == 1
-        assert browsed(talk, scopes=["session"]) == ["hers", "secret"]
+        assert browsed(talk, scopes=["session"]) == ["carol::hers", "ann::secret"]
         with pytest.raises(NotFound):
-            _as(talk, "dave").show("hers")
+            _as(talk, "dave").show("carol::hers")
         # Of one's own conversation nothing is left behind: one goes in.
         with pytest.raises(NotFound):
-            _outside(talk).show("secret")
+            _outside(talk).show("ann::secret")
 
     @pytest.mark.parametrize("actor", ["agent", "unattended"])
     def test_only_a_person_or_the_host_says_who_is_let_in(self, talk: OnRecord, actor: Any) -> None:
@@ -290,9 +290,12 @@ class MembersConformance(Conformance):
             for attempt in attempts:
                 answers = []
                 for id in ("1", "9"):
-                    with heard(store) as told, pytest.raises((NotFound, Invalid)) as refused:
+                    with (
+                        executed_statements(store) as statements,
+                        pytest.raises((NotFound, Invalid)) as refused,
+                    ):
                         attempt(door, id)
-                    answers.append((str(refused.value).replace(id, "N"), told))
+                    answers.append((str(refused.value).replace(id, "N"), statements))
                 assert answers[0] == answers[1]
             with pytest.raises(NotFound) as named:
                 door.show_conversation(TALK)
@@ -307,14 +310,14 @@ class MembersConformance(Conformance):
         bob.remember("zqplan of his", id="his", scope="session")
         bob.write_artifact("zq.txt", "his file")
         bob.note_turn("he said")
-        assert browsed(bob, scopes=["session"]) == ["his"]
-        assert browsed(talk, scopes=["session"]) == ["secret"]
+        assert browsed(bob, scopes=["session"]) == ["bob::his"]
+        assert browsed(talk, scopes=["session"]) == ["ann::secret"]
         assert [turn.content for turn in bob.turns().turns] == ["he said"]
-        assert recalled(bob, "zqplan", scopes=["session"]) == ["his"]
+        assert recalled(bob, "zqplan", scopes=["session"]) == ["bob::his"]
         assert bob.read_artifact("2").content == "his file"
         assert sorted(each.created_by for each in root.conversations().conversations) == ["ann", "bob"]
         bob.delete_conversation("talk")
-        assert _tellers(talk) == list(WAYS)
+        assert _ways_open(talk) == list(WAYS)
 
     def test_an_admin_changes_what_is_in_anothers_conversation(self, talk: OnRecord, root: OnRecord) -> None:
         for number, admin in enumerate((root, root.as_caller(administrator(conversation=TALK))), 1):
@@ -329,7 +332,7 @@ class MembersConformance(Conformance):
         carol.remember("zqmoved", id="moved", scope="user")
         moved = carol.remember("zqmoved", id="moved", scope="session").memory
         assert (moved.scope, moved.conversation, moved.conversation_by) == ("session", "talk", "ann")
-        assert recalled(talk, "zqmoved") == ["moved"]
+        assert recalled(talk, "zqmoved") == ["carol::moved"]
         carol.remember("zqmoved", id="moved", scope="user")
         carol.revise("moved", conversation=None)
         assert carol.show("moved").memory.pinned is None
@@ -361,12 +364,12 @@ class MembersConformance(Conformance):
         eve.remember("of the system", id="link", scope="system", system="crm")
         dan = _as(talk, "dan", systems={"crm": "manage"})
         talk.share_conversation("talk", "dan")
-        dan.revise("link", artifact="1")
-        assert dan.read_artifact("1", via="link").content == "zqplan"
+        dan.revise("eve::link", artifact="1")
+        assert dan.read_artifact("1", via="eve::link").content == "zqplan"
         talk.unshare_conversation("talk", "dan")
         for door in (dan, eve):
             with pytest.raises(NotFound):
-                door.read_artifact("1", via="link")
+                door.read_artifact("1", via="eve::link")
 
     def test_an_agent_that_deletes_learns_nothing_of_what_it_does_not_see(self, talk: OnRecord) -> None:
         carol = _as(talk, "carol", conversation=TALK)
@@ -384,7 +387,7 @@ class MembersConformance(Conformance):
         for given in ({"id": "global:rule"}, {"scope": "global", "conversation": TALK}):
             saved = admin.remember(f"for every tenant {len(given)}", dedupe=False, **given).memory
             assert (saved.scope, saved.pinned) == ("global", None)
-        with pytest.raises(Invalid, match="a global memory belongs to none"):
+        with pytest.raises(Invalid, match="a global memory belongs to no conversation"):
             admin.revise("global:rule", conversation=TALK)
 
     def test_a_session_memory_is_saved_in_the_conversation_that_one_is_in_however_it_is_named(
@@ -441,11 +444,11 @@ class MembersConformance(Conformance):
         for door in (bob, talk):
             assert browsed(door, scopes=["session"], statuses=["active", "archived"]) == []
             with pytest.raises(NotFound):
-                door.show("hers")
+                door.show("carol::hers")
         with pytest.raises(NotFound):
-            bob.show("secret")
-        assert talk.show("secret").memory.status == "archived"
-        assert _as(talk, "carol").show("hers").memory.content == "zqplan of hers"
+            bob.show("ann::secret")
+        assert talk.show("ann::secret").memory.status == "archived"
+        assert _as(talk, "carol").show("carol::hers").memory.content == "zqplan of hers"
 
     def test_the_past_of_a_first_conversation_is_not_told_in_a_later_one_of_the_same_name(
         self, talk: OnRecord, clock: Clock
@@ -456,7 +459,7 @@ class MembersConformance(Conformance):
         then = clock.tick() - MOMENT
         for door, id in ((carol, "hers"), (talk, "mine")):
             door.remember("zqopen", id=id, scope="tenant", dedupe=False)
-        assert [each.number for each in carol.history("mine").versions] == [1, 2]
+        assert [each.number for each in carol.history("ann::mine").versions] == [1, 2]
         clock.tick()
         talk.delete_conversation("talk")
         clock.tick()
@@ -466,14 +469,14 @@ class MembersConformance(Conformance):
         bob.remember("zqsecond", id="his", scope="session")
         later = clock.tick() - MOMENT
         bob.remember("zqopen too", id="his", scope="tenant")
-        for id in ("hers", "mine"):
+        for id in ("carol::hers", "ann::mine"):
             assert "zqfirst" not in written(bob.history(id))
             with pytest.raises(NotFound):
                 bob.show(id, known_at=then)
         assert recalled(bob, "zqfirst", known_at=then) == []
         assert "zqfirst" not in written(bob.diff(since=then))
-        # Of this one it is told, and to owners all that is theirs.
-        assert talk.show("his", known_at=later).memory.content == "zqsecond"
+        # The past of the second conversation is shown, and owners see all of their own.
+        assert talk.show("bob::his", known_at=later).memory.content == "zqsecond"
         assert talk.show("mine", known_at=then).memory.content == "zqfirst"
 
     def test_only_who_began_a_conversation_or_an_admin_shares_it(
@@ -529,7 +532,7 @@ class MembersConformance(Conformance):
         assert bob.show_agent(agent).users == ()
         assert bob.clear_scratchpad(agent).cleared
         assert not talk.read_scratchpad(agent).exists
-        with pytest.raises(Invalid, match="needs no sharing"):
+        with pytest.raises(Invalid, match="cannot be shared"):
             bob.share_agent(agent, "ann")
 
     def test_a_question_that_names_anothers_agent_gets_the_defaults(self, talk: OnRecord) -> None:
@@ -544,10 +547,10 @@ class MembersConformance(Conformance):
         counts = []
         for door in (_outside(talk), talk, _as(talk, "carol", conversation=TALK)):
             door.recall("zqfree", recipe="lexical")
-            with heard(store) as told:
+            with executed_statements(store) as statements:
                 door.recall("zqfree", recipe="lexical")
-            counts.append(len(told))
-            assert sum("FROM conversations" in each for each in told) == (
+            counts.append(len(statements))
+            assert sum("FROM conversations" in each for each in statements) == (
                 door.caller.conversation is not None
             )
         assert counts == [counts[0], counts[0] + 1, counts[0] + 1]
@@ -568,9 +571,9 @@ class MembersConformance(Conformance):
             for name in ("ann", "bob", "carol")
         }
         assert {name: browsed(door, scopes=["session"]) for name, door in there.items()} == {
-            "ann": ["hers", "secret"],
+            "ann": ["carol::hers", "ann::secret"],
             "bob": [],
-            "carol": ["hers", "secret"],
+            "carol": ["carol::hers", "ann::secret"],
         }
         assert there["carol"].read_artifact("1").content == "zqplan"
         assert there["ann"].show_agent("scout").users == ("ann",)
@@ -587,13 +590,13 @@ class MembersConformance(Conformance):
         file = tmp_path / "old.jsonl"
         carol = _as(talk, "carol", conversation=TALK)
         carol.remember("over", id="over", scope="session")
-        carol.retire("over")
+        carol.retire("carol::over")
         talk.unshare_conversation("talk", "carol")
         # To name a conversation is not to be in it.
         _as(talk, "carol").remember("a note of her own", id="pin", scope="user", conversation="talk")
         talk.share_conversation("talk", "dora")
         _as(talk, "dora", conversation=TALK).remember("hers", id="dora", scope="session")
-        talk.append_scratchpad("zqnotes", agent="untold")
+        talk.append_scratchpad("zqnotes", agent="undocumented")
         root.export(str(file))
         file.write_text("\n".join(map(_of_old, file.read_text().splitlines())) + "\n")
         heir = talk.as_caller(administrator("heir", tenant="afterwards"))
@@ -602,26 +605,26 @@ class MembersConformance(Conformance):
             talk.as_caller(person(name, tenant="afterwards", conversation=TALK))
             for name in ("ann", "dora", "carol")
         ]
-        said = ["dora", "secret"]
+        said = ["dora::dora", "ann::secret"]
         assert [browsed(door, scopes=["session"]) for door in doors] == [said, said, []]
         assert heir.show_conversation(TALK).conversation.members == ("dora",)
-        assert heir.show("dora").memory.conversation_by == "ann"
-        assert heir.show("pin").memory.conversation_by is None
-        assert heir.show("over").memory.scope == "user"
+        assert heir.show("dora::dora").memory.conversation_by == "ann"
+        assert heir.show("carol::pin").memory.conversation_by is None
+        assert heir.show("carol::over").memory.scope == "user"
         assert doors[0].read_artifact("1").content == "zqplan"
         assert heir.show_agent("scout").users == ("ann",)
         assert heir.import_(str(file)).added == 0
         # Nobody knows whose these notes are: they are an admin's to share.
         for door in doors:
-            assert "untold" not in [pad.agent for pad in door.scratchpads().scratchpads]
+            assert "undocumented" not in [pad.agent for pad in door.scratchpads().scratchpads]
             for attempt in (door.read_scratchpad, door.clear_scratchpad, door.set_agent, door.show_agent):
                 with pytest.raises(Forbidden, match="or an admin to share it"):
-                    attempt("untold")
+                    attempt("undocumented")
             with pytest.raises(Forbidden, match="or an admin to share it"):
-                door.append_scratchpad("mine now", agent="untold")
-        assert "zqnotes" in heir.read_scratchpad("untold").content
-        heir.share_agent("untold", "ann")
-        assert "zqnotes" in doors[0].read_scratchpad("untold").content
+                door.append_scratchpad("mine now", agent="undocumented")
+        assert "zqnotes" in heir.read_scratchpad("undocumented").content
+        heir.share_agent("undocumented", "ann")
+        assert "zqnotes" in doors[0].read_scratchpad("undocumented").content
 
     @pytest.mark.parametrize("actor", ["person", "agent"])
     def test_an_export_of_an_earlier_version_lets_nobody_into_what_is_not_in_it(
@@ -648,22 +651,22 @@ class MembersConformance(Conformance):
         theirs.remember("his", id="his", scope="session")
         assert import_without(of_dora) == ("dora",)
         assert host.show_conversation("~carl/talk").conversation.members == ()
-        assert host.show("dora").memory.conversation_by == "ann"
+        assert host.show("dora::dora").memory.conversation_by == "ann"
         assert talk.as_caller(person("ann", tenant="afterwards", conversation="talk")).read_artifact("1")
         # What is here already is a person's to share.
         host.unshare_conversation(TALK, "dora")
         assert import_without(of_dora) == (("dora",) if actor == "person" else ())
         host.unshare_conversation(TALK, "dora")
-        host.forget("dora")
+        host.forget("dora::dora")
         files = [line for line in lines if '"artifact": {' in line]
         assert import_without(of_ann, of_dora, *files) == ()
-        assert host.show("dora").memory.conversation_by is None
+        assert host.show("dora::dora").memory.conversation_by is None
 
 
 def _of_old(line: str) -> str:
     """A line of an export as it was before conversations had members."""
-    told = json.loads(line)
-    for version in told.get("versions", ()):
+    read = json.loads(line)
+    for version in read.get("versions", ()):
         del version["memory"]["conversation_by"]
     for key, late in (
         ("conversation", "members"),
@@ -672,6 +675,6 @@ def _of_old(line: str) -> str:
         ("scratchpad", "users"),
         ("agent", "users"),
     ):
-        if isinstance(told.get(key), dict):
-            del told[key][late]
-    return json.dumps(told)
+        if isinstance(read.get(key), dict):
+            del read[key][late]
+    return json.dumps(read)

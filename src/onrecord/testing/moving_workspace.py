@@ -119,14 +119,14 @@ _UNSOUND: Final[tuple[tuple[Callable[[list[dict[str, Any]]], Any], str], ...]] =
     (_set("artifact", sha256="0" * 64), "line 6: has an artifact whose content does not match its sha256"),
     (_set("artifact", size=7), "line 6: has an artifact whose content does not match its sha256"),
     (_put(b"x" * (ARTIFACT_BYTES + 1)), rf"line 6, artifact\.content: must have at most {ARTIFACT_BYTES} bytes"),
-    (_set("artifact", conversation="nowhere"), "line 6: is an artifact of conversation nowhere of ann, which is not"),
+    (_set("artifact", conversation="nowhere"), "line 6: is an artifact of conversation nowhere of ann, which neither exists here"),
     (_set("scratchpad", agent="a b"), r"line 9, scratchpad\.agent: must be made of letters"),
     (_set("scratchpad", notes=[], users=[]), r"line 9, scratchpad\.notes: must not be empty"),
     (_set("scratchpad", notes=[{"written_at": "2026-01-01T00:00:00Z", "text": "\x00"}]), r"line 9, scratchpad\.text: .*NUL"),
     (_set("agent", settings={"limit": 0}), r"line 12, agent\.limit: must be from 1"),
     (_set("agent", updated_at=None), r"line 12, agent\.updated_at: is missing"),
     (lambda lines: lines.insert(5, {"tenant": HOME, "letter": {}}), "line 6, id: is missing"),
-    (lambda lines: lines[1].update(tenant=GLOBAL_TENANT), "line 4: stands under tenant global"),
+    (lambda lines: lines[1].update(tenant=GLOBAL_TENANT), "line 4: is listed under tenant global"),
 )  # fmt: skip
 
 

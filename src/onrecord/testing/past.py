@@ -31,6 +31,8 @@ _ROOMS: Final[dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]] 
     "every system": ({"scope": "system", "system": "crm"}, {"systems": {"*": "read"}}, {"personas": {"crm"}}),
     "session": ({"scope": "session"}, {"conversation": "~ann/talk"}, {"conversation": "~ann/talk"}),
 }
+#: What is called `k` by Ann, who began it for herself.
+_K: Final = "ann::k"
 _ANN: Final = person("ann", personas={"chef"}, systems={"crm": "manage"}, conversation="talk")
 
 
@@ -72,7 +74,7 @@ class PastConformance(Conformance):
         widened = clock.tick()
         ann.remember("open", id="k", scope="tenant")
         with pytest.raises(NotFound) as refused:
-            ann.as_caller(person("bob")).show("k", known_at=widened - MOMENT)
+            ann.as_caller(person("bob")).show(_K, known_at=widened - MOMENT)
         assert f"recorded on {widened.isoformat()}" in str(refused.value)
 
     def test_whoever_erases_a_memory_is_told_of_no_past_that_is_anothers(self, ann: OnRecord) -> None:
@@ -81,8 +83,8 @@ class PastConformance(Conformance):
         for door, versions in ((manager, 1), (ann, 2)):
             ann.remember("mine", id="k", scope="user")
             ann.remember("for all of it", id="k", scope="system", system="crm")
-            assert door.forget("k", dry_run=True).versions == versions
-            assert door.forget("k").versions == versions
+            assert door.forget(_K, dry_run=True).versions == versions
+            assert door.forget(_K).versions == versions
 
     def test_changes_at_one_moment_are_told_apart_all_the_same(self, ann: OnRecord) -> None:
         for content, scope in (
@@ -93,6 +95,21 @@ class PastConformance(Conformance):
         ):
             ann.remember(content, id="k", scope=scope)
         assert _numbers(ann.as_caller(person("bob"))) == [3, 4]
+
+    def test_a_moment_of_change_is_told_to_those_who_see_that_change(
+        self, ann: OnRecord, clock: Clock
+    ) -> None:
+        moments = _widened(ann, clock, {"scope": "user"})
+        written = sorted({each.at for each in ann.history("k").versions}, reverse=True)
+        assert list(ann.moments().moments) == written
+        assert len(written) == len(moments)
+        bob = ann.as_caller(person("bob"))
+        seen = [each.at for each in reversed(bob.history("k").versions)]
+        assert list(bob.moments().moments) == seen
+        assert list(bob.moments(limit=1).moments) == seen[:1]
+        assert list(bob.moments(before=seen[0]).moments) == seen[1:]
+        ann.forget("k")
+        assert ann.moments().moments == bob.moments().moments == ()
 
     def test_what_waited_is_told_from_its_approval_on(self, ann: OnRecord, clock: Clock) -> None:
         waiting = ann.as_caller(person("nightly", actor="unattended", run="r"))
@@ -123,7 +140,7 @@ class PastConformance(Conformance):
     def test_what_was_proposed_before_a_widening_is_approved_by_whoever_saw_what_it_is_about(
         self, ann: OnRecord, clock: Clock
     ) -> None:
-        """A reviewer who may not see the text of that time is told that the memory has changed since."""
+        """A reviewer who may not see the text of that time gets the error that the memory has changed since."""
         reviews = {"memory.read", "memory.manage", "memory.review"}
         rose, robin = (
             ann.as_caller(person(name, permissions=reviews, systems=systems))
@@ -134,7 +151,7 @@ class PastConformance(Conformance):
             ann.remember(f"{id} plan", id=id, scope="system", system="crm")
             clock.tick()
             agent = ann.as_caller(person("bot", actor="agent", systems={"*": "manage"}))
-            proposal = agent.revise(id, content=f"{id} plan, bettered").proposal
+            proposal = agent.revise(f"ann::{id}", content=f"{id} plan, bettered").proposal
             assert proposal is not None
             ann.remember(f"{id} plan", id=id, scope="system", system="erp")
             agent.remember(proposal.content, id=proposal.id, scope="system", system="erp")
@@ -163,32 +180,32 @@ def _widened(ann: OnRecord, clock: Clock, placed: dict[str, Any]) -> list[dateti
 
 
 def _numbers(door: OnRecord) -> list[int]:
-    return [each.number for each in door.history("k").versions]
+    return [each.number for each in door.history(_K).versions]
 
 
 def _leaks(door: OnRecord, moments: Sequence[datetime]) -> list[str]:
     """The questions whose answer contains the secret."""
     return [
         way
-        for way, told in _WAYS.items()
-        if any("zqsecret" in written(outcome) for outcome in _outcomes(told, door, moments))
+        for way, ask in _WAYS.items()
+        if any("zqsecret" in written(outcome) for outcome in _outcomes(ask, door, moments))
     ]
 
 
 def _outcomes(
-    told: Callable[[OnRecord, datetime], Any], door: OnRecord, moments: Sequence[datetime]
+    ask: Callable[[OnRecord, datetime], Any], door: OnRecord, moments: Sequence[datetime]
 ) -> Iterator[Any]:
     for moment in moments:
         try:
-            yield told(door, moment)
+            yield ask(door, moment)
         except NotFound as refusal:
             yield str(refusal)
 
 
 _WAYS: Final[Mapping[str, Callable[[OnRecord, datetime], Any]]] = {
-    "history": lambda door, moment: door.history("k"),
-    "show": lambda door, moment: door.show("k", known_at=moment),
-    "neighbours": lambda door, moment: door.neighbours("k", known_at=moment),
+    "history": lambda door, moment: door.history(_K),
+    "show": lambda door, moment: door.show(_K, known_at=moment),
+    "neighbours": lambda door, moment: door.neighbours(_K, known_at=moment),
     "browse": lambda door, moment: door.browse(known_at=moment),
     "browse what was true": lambda door, moment: door.browse(known_at=moment, as_of=moment),
     "recall": lambda door, moment: [hit.memory for hit in door.recall("zqsecret", known_at=moment).hits],

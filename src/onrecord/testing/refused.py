@@ -205,6 +205,6 @@ class RefusedSaveConformance(Conformance):
         assert [each.id for each in ann.conversations().conversations] == ["talk"]
 
     def test_a_save_tells_of_each_of_its_steps(self, ann: OnRecord) -> None:
-        told = [note.name for note in ann.remember("a note").trace]
-        assert told == [step.__name__ for step in remembering.STEPS]
-        assert {"link", "enter"} <= set(told)
+        steps = [note.name for note in ann.remember("a note").trace]
+        assert steps == [step.__name__ for step in remembering.STEPS]
+        assert {"link", "enter"} <= set(steps)

@@ -160,10 +160,10 @@ class RelateConformance(Conformance):
     def test_taking_back_what_is_not_there_says_so(self, notes: OnRecord, store: Store) -> None:
         notes.relate("a", "supports", "b")
         for triple in (("b", "supports", "a"), ("a", "refines", "b"), ("a", "supports", "c")):
-            with refused(NotFound, "No edge", by=store):
+            with refused(NotFound, "No relation", by=store):
                 notes.unrelate(*triple)
         notes.unrelate("a", "supports", "b")
-        with refused(NotFound, "No edge", by=store):
+        with refused(NotFound, "No relation", by=store):
             notes.unrelate("a", "supports", "b")
 
     def test_an_edge_can_be_drawn_again(self, notes: OnRecord, clock: Clock) -> None:

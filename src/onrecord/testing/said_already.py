@@ -1,4 +1,4 @@
-"""WAS it said already, or turned down before? What a save tells of, what it supersedes, and what is not proposed again."""
+"""WAS it saved already, or rejected before? What a save lists as similar, what it supersedes, and what is not proposed again."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +10,7 @@ from onrecord.model.limits import STATUSES
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import Clock, Conformance, administrator, around, browsed, person, told
+from onrecord.testing.builders import Clock, Conformance, administrator, around, browsed, change_names, person
 from onrecord.testing.embedder import PASSAGE_WORDS, StubEmbedder
 
 _SAID: Final = "the orders table is refreshed every night at two"
@@ -26,20 +26,20 @@ def _near(saved: Remembered) -> list[str]:
 
 
 class SaidAlreadyConformance(Conformance):
-    """What is near by meaning is told, and superseded only where words agree."""
+    """What is near by meaning is listed, and superseded only where words agree."""
 
     def test_what_was_said_already_is_told_with_its_likeness(self, knowing: OnRecord) -> None:
         knowing.remember("kestrels hover over meadows")
         knowing.remember(_SAID, title="when orders come")
         saved = knowing.remember(_OTHERWISE)
-        assert (saved.outcome, saved.superseded, saved.turned_down) == ("created", (), ())
+        assert (saved.outcome, saved.superseded, saved.rejected) == ("created", (), ())
         (near,) = saved.similar
         assert (near.id, near.title, 0.65 <= near.likeness < 1) == ("2", "when orders come", True)
         assert _near(knowing.remember("kites are red", alike="tell")) == []
         assert _near(knowing.remember(_AGAIN, alike="keep")) == []
 
     @pytest.mark.parametrize(
-        ("given", "later", "is_told"),
+        ("given", "later", "is_listed"),
         [
             pytest.param({}, None, True, id="active"),
             pytest.param({}, lambda door: door.revise("1", status="stale"), True, id="stale"),
@@ -50,12 +50,12 @@ class SaidAlreadyConformance(Conformance):
         ],
     )
     def test_only_what_counts_for_the_same_readers_is_told(
-        self, knowing: OnRecord, given: Any, later: Callable[[OnRecord], Any] | None, is_told: bool
+        self, knowing: OnRecord, given: Any, later: Callable[[OnRecord], Any] | None, is_listed: bool
     ) -> None:
-        knowing.remember(_SAID, id="1", **given)
+        said = knowing.remember(_SAID, id="1", **given).memory.id
         if later is not None:
             later(knowing)
-        assert _near(knowing.remember(_OTHERWISE)) == (["1"] if is_told else [])
+        assert _near(knowing.remember(_OTHERWISE)) == ([said] if is_listed else [])
 
     @pytest.mark.parametrize("given", [{}, {"review": True}, {"scope": "user"}])
     def test_what_another_said_is_not_told(self, knowing: OnRecord, given: Any) -> None:
@@ -63,7 +63,7 @@ class SaidAlreadyConformance(Conformance):
         for caller in (person("bob"), administrator()):
             assert _near(knowing.as_caller(caller).remember(_OTHERWISE)) == []
 
-    def test_whoever_changes_a_memory_is_not_told_of_it(self, knowing: OnRecord) -> None:
+    def test_whoever_changes_a_memory_is_not_before_it(self, knowing: OnRecord) -> None:
         knowing.remember(_SAID, id="a")
         assert _near(knowing.remember(_OTHERWISE, id="a")) == []
         assert _near(knowing.remember(_AGAIN, supersedes=["a"])) == []
@@ -170,7 +170,7 @@ class SaidAlreadyConformance(Conformance):
         assert rejected.restored == ("1",)
         assert replace(knowing.show("1").memory, updated_at=before.updated_at, version=1) == before
         assert (browsed(knowing), around(knowing, "1")) == (["1"], [])
-        assert told(knowing, "1") == ["remember", "supersede", "reject"]
+        assert change_names(knowing, "1") == ["remember", "supersede", "reject"]
         assert root.reject("2").restored == ()
 
     def test_what_waits_is_replaced_by_the_same_that_waits_and_does_not_come_back(
@@ -215,7 +215,7 @@ class SaidAlreadyConformance(Conformance):
         assert _near(knowing.remember(f"{first} {second} and more")) == ["1"]
 
 
-class TurnedDownConformance(Conformance):
+class RejectedConformance(Conformance):
     """A rejection is remembered."""
 
     @pytest.fixture
@@ -234,16 +234,16 @@ class TurnedDownConformance(Conformance):
         return saved
 
     @pytest.mark.parametrize("content", [_SAID, _AGAIN])
-    def test_the_same_is_not_proposed_again_and_told_who_rejected_it_when_and_why(
+    def test_the_same_is_not_proposed_again_and_the_answer_says_who_rejected_it_when_and_why(
         self, knowing: OnRecord, rejected: Remembered, clock: Clock, content: str
     ) -> None:
         again = knowing.remember(content, review=True)
-        assert (again.outcome, again.memory.id) == ("turned_down", rejected.memory.id)
-        (told_of,) = again.turned_down
-        assert (told_of.id, told_of.by, told_of.reason, told_of.is_same) == ("1", "eve", "it is five", True)
-        assert (clock.now - told_of.at).days == 3
+        assert (again.outcome, again.memory.id) == ("rejected", rejected.memory.id)
+        (before,) = again.rejected
+        assert (before.id, before.by, before.reason, before.is_same) == ("1", "eve", "it is five", True)
+        assert (clock.now - before.at).days == 3
         assert again.warnings == (
-            f"Not proposed again: the same as #1, rejected by eve on {told_of.at:%Y-%m-%d} (it is five). "
+            f"Not proposed again: the same as #1, rejected by eve on {before.at:%Y-%m-%d} (it is five). "
             "To propose it all the same, say what_is_new.",
         )
         assert browsed(knowing, statuses=STATUSES) == ["1"]
@@ -253,7 +253,7 @@ class TurnedDownConformance(Conformance):
     ) -> None:
         new = "moved to two in May, password=hunter2-Xy9!kk"
         again = knowing.remember(_AGAIN, review=True, what_is_new=new)
-        assert (again.outcome, [each.is_same for each in again.turned_down]) == ("created", [True])
+        assert (again.outcome, [each.is_same for each in again.rejected]) == ("created", [True])
         waits = eve.show(again.memory.id).memory
         assert waits.proposes is not None
         assert waits.proposes.what_is_new is not None
@@ -263,34 +263,36 @@ class TurnedDownConformance(Conformance):
 
     def test_no_option_lets_the_very_same_wait_again(self, knowing: OnRecord, rejected: Remembered) -> None:
         for more in ({"alike": "keep"}, {"dedupe": False}, {"by_hint_alone": True}, {"dry_run": True}):
-            assert knowing.remember(_SAID, review=True, **more).outcome == "turned_down"  # type: ignore[arg-type]
+            assert knowing.remember(_SAID, review=True, **more).outcome == "rejected"  # type: ignore[arg-type]
 
     def test_without_vectors_the_very_same_is_remembered(self, ann: OnRecord, rejected: Remembered) -> None:
-        assert ann.remember(_SAID, review=True).outcome == "turned_down"
+        assert ann.remember(_SAID, review=True).outcome == "rejected"
         assert ann.remember(_AGAIN, review=True).outcome == "created"
 
-    def test_what_is_only_like_it_waits_and_is_told_so(self, knowing: OnRecord, rejected: Remembered) -> None:
+    def test_what_is_only_like_it_waits_and_the_answer_says_so(
+        self, knowing: OnRecord, rejected: Remembered
+    ) -> None:
         for content, more in ((_OTHERWISE, {}), (_SAID, {"entities": ["orders"]})):
             saved = knowing.remember(content, review=True, **more)  # type: ignore[arg-type]
             assert (saved.outcome, saved.memory.status) == ("created", "pending")
-            assert [(each.id, each.is_same) for each in saved.turned_down] == [("1", False)]
+            assert [(each.id, each.is_same) for each in saved.rejected] == [("1", False)]
             assert saved.warnings[0].startswith("Like #1, rejected by eve on ")
 
     def test_what_does_not_wait_is_saved(self, knowing: OnRecord, rejected: Remembered) -> None:
         saved = knowing.remember(_SAID)
-        assert (saved.outcome, saved.memory.status, saved.turned_down) == ("created", "active", ())
+        assert (saved.outcome, saved.memory.status, saved.rejected) == ("created", "active", ())
 
     def test_who_does_not_see_the_rejected_one_learns_nothing_of_it(
         self, knowing: OnRecord, eve: OnRecord, rejected: Remembered
     ) -> None:
         saved = knowing.as_caller(person("bob")).remember(_SAID, review=True)
-        assert (saved.outcome, saved.turned_down, saved.similar) == ("created", (), ())
+        assert (saved.outcome, saved.rejected, saved.similar) == ("created", (), ())
         assert len(saved.warnings) == 1
-        assert eve.remember(_SAID, review=True).outcome == "turned_down"
+        assert eve.remember(_SAID, review=True).outcome == "rejected"
 
     def test_nor_does_who_proposes_it_to_other_readers(self, knowing: OnRecord, rejected: Remembered) -> None:
         saved = knowing.remember(_SAID, review=True, scope="user")
-        assert (saved.outcome, saved.turned_down) == ("created", ())
+        assert (saved.outcome, saved.rejected) == ("created", ())
 
     def test_what_its_owner_withdrew_was_not_rejected(self, knowing: OnRecord) -> None:
         knowing.remember(_SAID, review=True)
@@ -304,7 +306,7 @@ class TurnedDownConformance(Conformance):
         eve.approve("1")
         eve.reject("1", reason="wrong after all")
         again = knowing.as_caller(person("bob", actor="unattended")).remember(_AGAIN)
-        assert (again.outcome, again.turned_down[0].reason) == ("turned_down", "wrong after all")
+        assert (again.outcome, again.rejected[0].reason) == ("rejected", "wrong after all")
 
     def test_a_revision_that_was_rejected_is_not_proposed_again(
         self, knowing: OnRecord, eve: OnRecord
@@ -315,7 +317,7 @@ class TurnedDownConformance(Conformance):
         assert proposed.outcome == "proposed"
         eve.reject(proposed.memory.id, reason="it is two")
         again = agent.remember(_OTHERWISE, id="a")
-        assert (again.outcome, again.turned_down[0].reason) == ("turned_down", "it is two")
+        assert (again.outcome, again.rejected[0].reason) == ("rejected", "it is two")
         assert agent.remember(_OTHERWISE, id="a", tags=["new"]).outcome == "proposed"
         renewed = agent.remember(_OTHERWISE, id="a", what_is_new="asked the owner")
         assert renewed.memory.proposes is not None

@@ -229,10 +229,10 @@ class SearchConformance(Conformance):
             found = [
                 reading.index.match_terms(question_terms("kestrel"), most=most) for most in (1, 3, 5, 50)
             ]
-            standing = reading.eligible([each.key for each in found[-1]])
+            eligible = reading.eligible([each.key for each in found[-1]])
         assert [len(some) for some in found] == [1, 3, 5, 5]
         assert all(some == found[-1][: len(some)] for some in found)
-        assert [standing[each.key].id for each in found[-1]] == ["0", "1", "2", "3", "4"]
+        assert [eligible[each.key].id for each in found[-1]] == ["0", "1", "2", "3", "4"]
 
 
 #: A word among what a query language would understand.

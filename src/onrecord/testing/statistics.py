@@ -20,7 +20,7 @@ from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, administrator, person
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
-from onrecord.testing.heard import heard
+from onrecord.testing.executed_statements import executed_statements
 
 ALONE: Final = "alone"
 CROWDED: Final = "crowded"
@@ -129,7 +129,7 @@ class Worlds:
     def warm_up(self) -> None:
         self._door(person(tenant="elsewhere")).recall("kestrel")
 
-    def told(self, caller: Caller, tenant: str, questions: Sequence[str] = QUESTIONS) -> list[str]:
+    def answers_of(self, caller: Caller, tenant: str, questions: Sequence[str] = QUESTIONS) -> list[str]:
         """Every answer that counts or ranks something, as text without the name of the tenant."""
         door = self._door(replace(caller, tenant=tenant))
         answers: list[Any] = [
@@ -179,10 +179,10 @@ class StatisticsConformance(Conformance):
         # Load the caches of global memories, which both tenants share.
         worlds.warm_up()
         for caller in ASKERS[who]:
-            with heard(store) as said_alone:
-                alone = worlds.told(caller, ALONE, self.questions)
-            with heard(store) as said_crowded:
-                crowded = worlds.told(caller, CROWDED, self.questions)
+            with executed_statements(store) as statements_alone:
+                alone = worlds.answers_of(caller, ALONE, self.questions)
+            with executed_statements(store) as statements_crowded:
+                crowded = worlds.answers_of(caller, CROWDED, self.questions)
             assert crowded == alone
-            assert said_crowded == said_alone
-            assert len(said_alone) > len(self.questions) * len(RECIPES)
+            assert statements_crowded == statements_alone
+            assert len(statements_alone) > len(self.questions) * len(RECIPES)

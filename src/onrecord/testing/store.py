@@ -8,10 +8,11 @@ from onrecord.testing.change import (
     TransactionConformance,
     UnattendedConformance,
 )
-from onrecord.testing.changesets import ChangesetConformance, ProposalConformance
+from onrecord.testing.changesets import ChangesetConformance
 from onrecord.testing.dedupe import DedupeConformance
 from onrecord.testing.embedding import CatchingUpConformance, NearConformance, VectorConformance
 from onrecord.testing.everyones import GlobalConformance
+from onrecord.testing.feedback import FeedbackConformance, MeasuredSwitchConformance
 from onrecord.testing.forget import ForgetConformance
 from onrecord.testing.ids import GlobalIdConformance, IdConformance
 from onrecord.testing.jobs import JobConformance, WorkerConformance
@@ -30,11 +31,16 @@ from onrecord.testing.life import (
     SupersedeConformance,
 )
 from onrecord.testing.listing import BrowseConformance, TallyConformance
+from onrecord.testing.moved_changesets import MovedChangesetConformance
 from onrecord.testing.past import PastConformance
+from onrecord.testing.people import PeopleConformance
+from onrecord.testing.promoted import PromotedConformance
+from onrecord.testing.proposals import ProposalConformance
 from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
-from onrecord.testing.said_already import SaidAlreadyConformance, TurnedDownConformance
+from onrecord.testing.said_already import RejectedConformance, SaidAlreadyConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
+from onrecord.testing.settling import SettlingConformance
 from onrecord.testing.statistics import StatisticsConformance
 from onrecord.testing.tiers import (
     ImportedTierConformance,
@@ -100,14 +106,20 @@ class StoreConformance(
     TenantConformance,
     RepeatedRequestConformance,
     TrialConformance,
+    PeopleConformance,
     TierConformance,
     WaitingConformance,
     TenantSettingConformance,
     ImportedTierConformance,
     SaidAlreadyConformance,
-    TurnedDownConformance,
+    RejectedConformance,
     ProposalConformance,
     ChangesetConformance,
+    SettlingConformance,
+    PromotedConformance,
+    MovedChangesetConformance,
     WatchingConformance,
+    FeedbackConformance,
+    MeasuredSwitchConformance,
 ):
     """All suites together."""

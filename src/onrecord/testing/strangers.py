@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from onrecord.errors import NotFound, OnRecordError
 from onrecord.model.caller import Caller
+from onrecord.model.checks import CheckRun
 from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.embedding import Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS, SCOPES, STATUSES, Scope
@@ -45,6 +46,7 @@ _ROOMS: Final[dict[Scope, dict[str, str]]] = {
 }
 _KEEPERS: Final = (OWNER.user, administrator().user)
 _GHOST: Final = "zqghost"
+_OWNS: Final = f"{OWNER.user}::"
 # Each made-up memory has a new name, since an attempt may save a memory under that name.
 _NUMBERS: Final = count(100)
 _BEFORE: Final = START - timedelta(days=1)
@@ -55,6 +57,11 @@ class Stranger(NamedTuple):
 
     caller: Caller
     hidden: tuple[Scope, ...]
+
+    @property
+    def chose_ids(self) -> bool:
+        """Whether they gave the memories their ids, before they lost sight of them."""
+        return (self.caller.tenant, self.caller.user) == (OWNER.tenant, OWNER.user)
 
 
 _OF_A_TENANT: Final = tuple(scope for scope in SCOPES if scope != "global")
@@ -85,7 +92,7 @@ class World:
             code, door = code_of(scope), self.keeper(scope)
             door.remember(
                 f"{code} content",
-                id=self.id(scope, 1),
+                id=self.name(scope, 1),
                 hint=f"{code} hint",
                 title=f"{code} title",
                 tags=[f"{code} tag"],
@@ -95,7 +102,7 @@ class World:
                 scope=scope,
                 **_ROOMS[scope],
             )
-            door.remember(f"{code} companion", id=self.id(scope, 2), scope=scope, **_ROOMS[scope])
+            door.remember(f"{code} companion", id=self.name(scope, 2), scope=scope, **_ROOMS[scope])
             door.relate(self.id(scope, 1), "supports", self.id(scope, 2))
         for scope in ("persona", "user", "system", "session"):
             # A relation from a hidden memory to one that the whole tenant sees.
@@ -104,8 +111,14 @@ class World:
         self.kept = {scope: self._kept(scope) for scope in SCOPES}
 
     @staticmethod
-    def id(scope: Scope, number: int) -> str:
+    def name(scope: Scope, number: int) -> str:
+        """The id that was chosen for a memory."""
         return f"{'global:' if scope == 'global' else ''}{code_of(scope)}.{number}"
+
+    @classmethod
+    def id(cls, scope: Scope, number: int) -> str:
+        """The id that it has."""
+        return f"{'' if scope in ('global', 'tenant') else _OWNS}{cls.name(scope, number)}"
 
     def door(self, caller: Caller) -> OnRecord:
         return OnRecord(self.store, caller, clock=self.clock, embedders=StubEmbedders(self.stub))
@@ -127,16 +140,16 @@ class World:
     def held(self, scopes: tuple[Scope, ...]) -> Any:
         """All memories of some scopes, with their versions and relations."""
         with self.store.archive() as archive:
-            told = [
+            histories = [
                 history
                 for tenant in (HOME, GLOBAL_TENANT)
                 for history in archive.histories(Home(tenant))
                 for memory in [history.versions[-1].memory]
                 if memory.scope in scopes and memory.owner in _KEEPERS
             ]
-            ids = {history.id for history in told}
+            ids = {history.id for history in histories}
             edges = [edge for tenant in (HOME, GLOBAL_TENANT) for edge in archive.edges(Home(tenant))]
-        return told, [edge for edge in edges if {edge.source, edge.target} & ids]
+        return histories, [edge for edge in edges if {edge.source, edge.target} & ids]
 
 
 def code_of(scope: Scope) -> str:
@@ -152,7 +165,7 @@ def _ghost(memory: Memory, code: str, number: int) -> Memory:
     assert memory.place is not None
     return replace(
         memory,
-        id=f"{code}.{number}",
+        id=memory.id.replace(_own_word(memory), code),
         content=f"{code} content",
         hint=f"{code} hint",
         title=f"{code} title",
@@ -212,10 +225,10 @@ class Try:
 
 def outcome(attempt: Callable[[Try], Any], trial: Try) -> str:
     """The answer or the error, with the words of the memory replaced as `made_equal` does."""
-    return made_equal(told_by(attempt, trial), _own_word(trial.first))
+    return made_equal(answer_of(attempt, trial), _own_word(trial.first))
 
 
-def told_by(attempt: Callable[[Try], Any], trial: Try) -> str:
+def answer_of(attempt: Callable[[Try], Any], trial: Try) -> str:
     """The answer or the error that the caller gets, as text."""
     try:
         return written(attempt(trial))
@@ -225,7 +238,7 @@ def told_by(attempt: Callable[[Try], Any], trial: Try) -> str:
 
 def made_equal(text: str, code: str) -> str:
     """The text with the memory's own word replaced, so that it can be compared with that of a made-up memory."""
-    return text.replace(code, _GHOST)
+    return text.replace(_OWNS + code, code).replace(code, _GHOST)
 
 
 def _saved(trial: Try, **ask: Any) -> Any:
@@ -291,6 +304,11 @@ def _key(memory: Memory) -> Key:
     return memory.place[:2]
 
 
+def _name(trial: Try) -> str:
+    """The name that its owner chose for the first memory."""
+    return trial.one.id.removeprefix(_OWNS)
+
+
 def _keys(trial: Try) -> list[Key]:
     return [_key(trial.one), _key(trial.two)]
 
@@ -332,7 +350,7 @@ def _met_both(trial: Try, found: Iterable[Found | Near]) -> int:
     return sum(each.key in _keys(trial) for each in found)
 
 
-def _told_of(trial: Try, hits: Iterable[Hit]) -> list[Hit]:
+def _hits_on(trial: Try, hits: Iterable[Hit]) -> list[Hit]:
     """The hits that are one of the two; the scores of others do not matter."""
     return [hit for hit in hits if hit.memory.id in (trial.one.id, trial.two.id)]
 
@@ -347,6 +365,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
             r.browse(MemoryFilter(statuses=STATUSES, limit=1_000, as_of=when.as_of, known_at=when.known_at))
             for when in _past(t)
         ]
+    ),
+    "Reading.moments": lambda t: t.read(
+        lambda r: r.moments(before=datetime(2100, 1, 1, tzinfo=UTC), most=1_000)
     ),
     "Reading.browse: by tag": lambda t: t.read(lambda r: r.browse(MemoryFilter(tags=t.one.tags))),
     "Reading.browse: by reference": lambda t: t.read(
@@ -431,6 +452,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
         ]
     ),
     "Reading.saved_before": lambda t: t.read(lambda r: _keys(t)[0] in r.saved_before(_keys(t)).values()),
+    "Reading.saved_after": lambda t: t.read(lambda r: _keys(t)[-1] in r.saved_after(_keys(t)).values()),
+    "Reading.asking": lambda t: t.read(lambda r: r.asking(_keys(t))),
     "Reading.read": lambda t: t.read(lambda r: [r.read(_matches(t), when) for when in _past(t)]),
     "Relations.around": lambda t: t.read(
         lambda r: [
@@ -447,11 +470,16 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.reviewable": lambda t: t.write(lambda w: w.reviewable(t.one.id)),
     "Writing.save_counts": lambda t: t.write(lambda w: w.save_counts()),
     "Writing.holder": lambda t: t.write(lambda w: w.holder(t.one.id)),
+    "Writing.holder: name": lambda t: t.write(lambda w: w.holder(_name(t))),
+    "Reading.meant": lambda t: t.read(
+        lambda r: [len(r.meant([t.one.id, _name(t)])), _name(t) in r.meant([_name(t)])]
+    ),
     "Writing.similar": lambda t: t.write(lambda w: w.similar(replace(t.one, owner=t.door.caller.user))),
     "Writing.alike": lambda t: t.write(
         lambda w: w.alike(t.one, t.world.stub.model, [Passage(_vector(t))], least=0.1)
     ),
-    "Writing.turned_down": lambda t: t.write(lambda w: w.turned_down(t.one)),
+    "Reading.rejected_with_content": lambda t: t.read(lambda r: r.rejected_with_content(t.one)),
+    "Reading.near_to": lambda t: t.read(lambda r: r.near_to(t.one, t.world.stub.model, least=0.1)),
     "Writing.add": _added,
     "Writing.replace": lambda t: t.write(
         lambda w: w.replace(t.one, replace(t.one, content="changed"), t.change)
@@ -465,18 +493,24 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
     "Writing.writing_of": lambda t: t.write(lambda w: w.writing_of(ENTITIES).size),
     "Reading.workspace": lambda t: t.read(lambda r: r.workspace.named(t.code).begun),
+    "Reading.check_runs": lambda t: t.read(lambda r: r.check_runs(t.one)),
+    "Writing.keep_check_run": lambda t: t.write(
+        lambda w: w.keep_check_run(t.one, CheckRun(at=START, by="eve", outcomes=()))
+    ),
     "Reading.changesets": lambda t: t.read(lambda r: r.changesets.page(ChangesetFilter())),
     "Writing.changesets": lambda t: t.write(lambda w: w.changesets.page(ChangesetFilter())),
     "Writing.workspace": lambda t: t.write(lambda w: w.workspace.named(t.code).begun),
     "Writing.note": lambda t: t.write(lambda w: w.note("attempt", t.one.id)),
     "Writing.strip": lambda t: t.write(lambda w: w.strip(t.one.entities, t.change)),
     "remember: id": lambda t: _saved(t, content="mine now", id=t.one.id),
+    "remember: name": lambda t: _saved(t, content="mine now", id=_name(t)),
+    "remember: name, tried": lambda t: t.door.remember("mine now", id=_name(t), dry_run=True).outcome,
     "remember: repeated": lambda t: _saved(t, content=t.one.content, scope="user"),
     "remember: hint": lambda t: _saved(t, content=f"{t.code} mine", hint=t.one.hint, scope="user"),
     "remember: supersedes": lambda t: _saved(t, content="instead", supersedes=[t.one.id]),
     "recall": lambda t: t.door.recall(t.code, recipe="lexical").hits,
-    "recall: every way": lambda t: _told_of(t, t.door.recall(embedded_text(t.one), limit=100).hits),
-    "recall: by nearness": lambda t: _told_of(
+    "recall: every way": lambda t: _hits_on(t, t.door.recall(embedded_text(t.one), limit=100).hits),
+    "recall: by nearness": lambda t: _hits_on(
         t, t.door.recall(embedded_text(t.one), recipe="semantic", limit=100).hits
     ),
     "recall: by reference": lambda t: t.door.recall(t.one.entities[0], recipe="entity").hits,
@@ -501,6 +535,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "browse: counted": lambda t: t.door.browse(tags=list(t.one.tags), count=True).total,
     "tally": lambda t: t.door.tally("entity", entities=list(t.one.entities)),
     "tally: past": lambda t: t.door.tally("tag", known_at=START, tags=list(t.one.tags)),
+    "give_feedback": lambda t: t.door.give_feedback(t.one.id, "useful", "what is it?"),
+    "give_feedback: taken back": lambda t: t.door.give_feedback(t.one.id, "none", "what is it?"),
+    "feedback": lambda t: t.door.feedback(id=t.one.id).feedback,
     "revise": lambda t: t.door.revise(t.one.id, content="changed"),
     "revise: version": lambda t: t.door.revise(t.one.id, content="changed", expected_version=99),
     "revise: status": lambda t: t.door.revise(t.one.id, status="stale"),
@@ -519,6 +556,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "neighbours: from what is seen": _met,
     "history": lambda t: t.door.history(t.one.id),
     "diff": lambda t: t.door.diff(_BEFORE),
+    "moments": lambda t: t.door.moments(limit=1_000),
     "search": lambda t: [
         hit
         for hit in t.door.search(t.code, entities=t.one.entities, max_memories=100).memories
@@ -533,10 +571,17 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "reject": lambda t: t.door.reject(t.one.id),
     "judge": lambda t: t.door.judge(t.one.id),
     "extract": lambda t: t.door.extract(t.code, conversation="mine").facts,
+    "end_turn": lambda t: t.door.end_turn({"session_id": "mine", "prompt": t.code}).facts,
     "plan": lambda t: t.door.plan(t.one.entities[0], memories=[t.one.id]),
     "apply": lambda t: t.door.apply(t.one.entities[0], memories=[t.one.id]),
     "roll_back": lambda t: t.door.roll_back("1"),
     "changesets": lambda t: t.door.changesets(),
+    "add_check": lambda t: t.door.add_check(t.one.id, kind="entity", entity="orders"),
+    "approve_check": lambda t: t.door.approve_check(t.one.id, 1),
+    "drop_check": lambda t: t.door.drop_check(t.one.id, 1),
+    "check": lambda t: t.door.check(t.one.id),
+    "check: all": lambda t: t.door.check(all=True),
+    "checks": lambda t: t.door.checks(t.one.id),
     "impact": lambda t: t.door.impact(sql=f"DROP TABLE {t.code}"),
     "renames": lambda t: t.door.renames(),
     "accept_renames": lambda t: t.door.accept_renames(),
@@ -568,6 +613,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "unshare_agent": lambda t: t.door.unshare_agent("scout", "eve") and None,
     "create_key": lambda t: t.door.create_key(tenant=t.one.tenant) and None,
     "list_keys": lambda t: t.door.list_keys(),
+    "change_key": lambda t: t.door.change_key("unknown", label="x"),
     "revoke_key": lambda t: t.door.revoke_key("unknown"),
     "waive_keys": lambda t: t.door.waive_keys(),
     "create_tenant": lambda t: t.door.create_tenant("another"),
@@ -586,12 +632,15 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "status": lambda t: t.door.status() and None,
 }
 #: Not tried: `attached` serves those who delete conversations and artifacts, `is_outranked` and `sees` are about a memory
-#: that the caller has already, `requests` finds kept answers by tenant, user and key, and `warm` answers nothing.
+#: that the caller has already, `requests` finds kept answers by tenant, user and key, `require_free` is asked of ids that the
+#: caller may give, as `remember` shows, and `warm` answers nothing.
 UNSEEN: Final = {
     "Writing.attached",
+    "Writing.put_off",
     "Writing.is_outranked",
     "Writing.sees",
     "Writing.requests",
+    "Writing.require_free",
     "Index.warm",
 }
 #: Counts over all that a caller sees; `statistics.py` shows that they depend on nothing else.
@@ -600,6 +649,8 @@ COUNTS: Final = {
     "Reading.sees_global",
     "Reading.index",
     "Reading.relations",
+    "Reading.feedback",
+    "Writing.feedback",
     "Index.has_references",
     "Index.average_length",
     "Index.rarity",
@@ -619,10 +670,12 @@ FOUND: Final = {
     "Index.about": "thing:zqghost",
     "Relations.joined": "supports",
     "Reading.saved_before": "True",
+    "Reading.saved_after": "True",
+    "Reading.asking": "[False, False]",
     "Writing.alike": "zqghost",
 }
-#: Here a hidden memory shows that its id is taken; the error says only that the id cannot be used.
-TAKEN: Final = {"remember: id", "Writing.holder"}
+#: Here whoever gave a memory its id, and does not see it now, is told that it is taken.
+TAKEN: Final = {"remember: id"}
 #: Here the caller sends the words of the memory, so the answer may repeat them.
 ECHOED: Final = {
     "remember: repeated",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from onrecord.errors import Conflict, Forbidden, HigherTier, NotFound
+from onrecord.model import ids
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, administrator, browsed, person, recalled, refused
@@ -65,12 +66,12 @@ class TierConformance(Conformance):
     def test_what_a_person_wrote_is_told_as_before_until_a_person_agrees(
         self, ann: OnRecord, agent: OnRecord, rae: OnRecord, rule: str, change: Any
     ) -> None:
-        told, before = unasked(ann), ann.show(rule).memory
+        given, before = unasked(ann), ann.show(rule).memory
         answer = change(agent, rule)
         proposal = getattr(answer, "proposal", None) or answer.memory
         assert (proposal.status, proposal.proposes.of) == ("pending", (rule,))
         assert any(f"`onrecord approve {proposal.id}`" in each for each in answer.warnings)
-        assert (unasked(ann), ann.show(rule).memory) == (told, before)
+        assert (unasked(ann), ann.show(rule).memory) == (given, before)
         assert rae.approve(proposal.id).changed
         with pytest.raises((NotFound, AssertionError)):
             assert ann.show(rule).memory == before
@@ -123,18 +124,18 @@ class TierConformance(Conformance):
             rae.approve(waiting)
         assert (unasked(ann), ann.show("k").memory.tier) == ("", "agent")
 
-    def test_what_is_turned_down_was_true_at_no_time_and_stays_out_of_sight(
+    def test_what_is_rejected_was_true_at_no_time_and_stays_out_of_sight(
         self, ann: OnRecord, agent: OnRecord, rae: OnRecord, rule: str
     ) -> None:
         bob, proposal = ann.as_caller(person("bob")), agent.revise(rule, content="Answer in feet.").proposal
         assert proposal is not None
-        turned_down = rae.reject(proposal.id).memory
-        assert turned_down.valid_to == turned_down.valid_from
+        rejected = rae.reject(proposal.id).memory
+        assert rejected.valid_to == rejected.valid_from
         assert browsed(bob, statuses=["archived"]) == []
         assert unasked(ann).count(RULE) == 1
 
     @pytest.mark.parametrize("ask", ["revise", "retire", "forget"])
-    def test_what_was_turned_down_does_not_wait_again_unless_something_is_new(
+    def test_what_was_rejected_does_not_wait_again_unless_something_is_new(
         self, ann: OnRecord, agent: OnRecord, rae: OnRecord, rule: str, clock: Clock, ask: str
     ) -> None:
         change: dict[str, Any] = {"content": "Answer in feet."} if ask == "revise" else {}
@@ -143,19 +144,19 @@ class TierConformance(Conformance):
         rae.reject(proposal.id, reason="We measure in metres.")
         clock.tick()
         again = propose()
-        [told] = again.turned_down
-        assert (again.proposal.id, told.by, told.reason) == (proposal.id, "rae", "We measure in metres.")
+        [before] = again.rejected
+        assert (again.proposal.id, before.by, before.reason) == (proposal.id, "rae", "We measure in metres.")
         assert "say what_is_new" in again.warnings[-1]
         assert browsed(rae, statuses=["pending"]) == []
         waits = propose(what_is_new="The customer is American.")
-        assert (waits.turned_down, waits.proposal.status) == ((), "pending")
+        assert (waits.rejected, waits.proposal.status) == ((), "pending")
         assert waits.proposal.proposes.what_is_new == "The customer is American."
         assert "rejected by rae" in waits.warnings[0]
         rae.reject(waits.proposal.id)
         # Once the memory says something else, it is another matter.
         ann.revise(rule, content="Answer in metres, always.")
         other = propose()
-        assert (other.turned_down, other.proposal.status) == ((), "pending")
+        assert (other.rejected, other.proposal.status) == ((), "pending")
 
     def test_what_an_agent_wants_told_unasked_counts_at_once_and_is_told_when_a_person_agrees(
         self, ann: OnRecord, agent: OnRecord, rae: OnRecord
@@ -302,14 +303,14 @@ class WaitingConformance(Conformance):
         self, root: OnRecord, assistant: OnRecord, tmp_path: Path
     ) -> None:
         """Exports of earlier versions do not say what a pending memory proposes."""
-        for id in ("turned down", "taken back"):
+        for id in ("rejected", "taken back"):
             assistant.remember(f"a rumour about {id} kites", id=id.replace(" ", "-"), dedupe=False)
         file = tmp_path / "all.jsonl"
         root.export(str(file))
         file.write_text(re.sub(r'"proposes": ?\{[^{}]*\}', '"proposes": null', file.read_text()))
         there = root.as_caller(administrator(tenant="other"))
         assert there.import_(str(file)).added == 2
-        there.reject("turned-down")
+        there.reject(ids.owned(assistant.caller.user, "rejected"))
         there.as_caller(replace(assistant.caller, tenant="other")).retire("taken-back")
         bob = there.as_caller(person("bob", tenant="other"))
         assert browsed(bob, statuses=["pending", "archived"]) == []
@@ -361,7 +362,7 @@ class TenantSettingConformance(Conformance):
         hers = ann.as_caller(person(actor="agent", personas={"p"}))
         hers.remember("of all", id="k")
         hers.remember("of some", id="l", scope="persona", persona="p")
-        moves = (("k", "user"), ("k", "session"), ("l", "tenant"))
+        moves = (("k", "user"), ("k", "session"), ("ann::l", "tenant"))
         for actor in ("agent", "person"):
             bob = ann.as_caller(person("bob", actor=actor, personas={"p"}, conversation="bobs"))
             for id, scope in moves:
@@ -370,9 +371,9 @@ class TenantSettingConformance(Conformance):
             with refused(Forbidden, "not move it", by=store):
                 bob.revise("k", conversation="bobs")
             assert bob.revise("k", content=f"better, by a {actor}").changed
-            assert bob.remember(f"better still, by a {actor}", id="l").outcome == "updated"
-        told = [root.show(id).memory for id in ("k", "l")]
-        assert [(each.scope, each.conversation) for each in told] == [("tenant", None), ("persona", None)]
+            assert bob.remember(f"better still, by a {actor}", id="ann::l").outcome == "updated"
+        shown = [root.show(id).memory for id in ("k", "ann::l")]
+        assert [(each.scope, each.conversation) for each in shown] == [("tenant", None), ("persona", None)]
 
     def test_members_retire_what_others_shared_where_the_tenant_says_so(
         self, ann: OnRecord, root: OnRecord, bobs_agent: OnRecord, store: Store

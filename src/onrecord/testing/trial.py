@@ -95,20 +95,20 @@ class TrialConformance(Conformance):
     def test_a_search_stays_within_the_scopes_it_names(self, ann: OnRecord, clock: Clock) -> None:
         for scope in ("tenant", "user"):
             ann.remember(f"kestrel of the {scope}", id=scope, scope=scope)
-        assert sorted(recalled(ann, "kestrel")) == ["tenant", "user"]
-        assert recalled(ann, "kestrel", scopes=["user"]) == ["user"]
+        assert sorted(recalled(ann, "kestrel")) == ["ann::user", "tenant"]
+        assert recalled(ann, "kestrel", scopes=["user"]) == ["ann::user"]
         assert recalled(ann, "kestrel", scopes=["system"]) == []
         then = clock.now
         clock.tick()
         ann.revise("user", content="falcon")
         ann.revise("tenant", content="falcon")
-        assert recalled(ann, "kestrel", scopes=["user"], known_at=then) == ["user"]
+        assert recalled(ann, "kestrel", scopes=["user"], known_at=then) == ["ann::user"]
 
     def test_a_scope_has_its_hits_behind_any_number_of_others(self, ann: OnRecord) -> None:
         ann.remember("among many other words the kestrel too, far away", id="mine", scope="user")
         for number in range(70):
             ann.remember(f"kestrel kestrel {number}", dedupe=False)
-        assert recalled(ann, "kestrel", limit=3, scopes=["user"]) == ["mine"]
+        assert recalled(ann, "kestrel", limit=3, scopes=["user"]) == ["ann::mine"]
 
     def test_a_word_is_good_for_the_same_caller_and_the_same_thing(
         self, ann: OnRecord, root: OnRecord, store: Store, clock: Clock

@@ -1,4 +1,4 @@
-"""IS what is missing made by itself? Jobs that come back, done by one worker at a time, whatever becomes of a worker."""
+"""IS what is missing made by itself? Jobs that come back, done by one worker at a time, even if a worker dies."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -95,19 +95,19 @@ class UpkeepConformance(Conformance):
         ann.retire("1")
         knowing = with_embedder(ann.as_caller(administrator()), stub)
 
-        def told() -> tuple[int, int, bool]:
+        def coverage_now() -> tuple[int, int, bool]:
             (model,) = knowing.status().tenants[0].models
             return model.indexed, model.expected, model.cure is None
 
-        assert told() == (0, 2, False)
+        assert coverage_now() == (0, 2, False)
         with store.archive() as archive:
             kept = {memory.id: memory for memory in archive.unembedded(Home(HOME), stub.model, 9)}
         for id in ("0", "2"):
             with store.restoring(Home(HOME)) as restoring:
                 restoring.keep_vectors(kept[id], stub.model, stub.embed_documents([kept[id].content])[0])
-        assert told() == (2, 2, True)
+        assert coverage_now() == (2, 2, True)
         assert worked(knowing) == 1
-        assert (told(), covered(store)) == ((2, 2, True), {"stub": 3})
+        assert (coverage_now(), covered(store)) == ((2, 2, True), {"stub": 3})
 
     def test_a_text_that_is_revised_without_an_embedder_loses_its_vector_and_gets_the_next(
         self, knowing: OnRecord, ann: OnRecord, store: Store
@@ -197,12 +197,12 @@ class PeriodicConformance(Conformance):
         assert (heir.run_once(), len(done)) == ((0, ()), 1)
 
     @pytest.mark.parametrize(
-        ("problem", "told"),
+        ("problem", "message"),
         [(ProviderError("Away."), "Away."), (KeyError("lost"), "KeyError: 'lost'")],
         ids=["expected", "a fault of ours"],
     )
     def test_one_that_fails_is_named_and_tried_again_for_ever(
-        self, store: Store, clock: Clock, root: OnRecord, problem: Exception, told: str
+        self, store: Store, clock: Clock, root: OnRecord, problem: Exception, message: str
     ) -> None:
         def fail(now: object) -> None:
             raise problem
@@ -210,9 +210,9 @@ class PeriodicConformance(Conformance):
         worker = self._worker(store, clock, fail)
         worker.begin()
         for attempt in range(1, MOST_ATTEMPTS + 5):
-            assert worker.run_once() == (0, (told,))
+            assert worker.run_once() == (0, (message,))
             (failed,) = root.status().failures
-            assert (failed.name, failed.attempts, failed.error) == ("chore", attempt, told)
+            assert (failed.name, failed.attempts, failed.error) == ("chore", attempt, message)
             assert "tries again by itself" in failed.cure
             assert failed.next_try is not None
             clock.now = failed.next_try

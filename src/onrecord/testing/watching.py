@@ -25,9 +25,9 @@ from onrecord.testing.builders import (
     Conformance,
     administrator,
     browsed,
+    change_names,
     person,
     recalled,
-    told,
 )
 from onrecord.testing.upkeep import worked
 
@@ -89,7 +89,7 @@ class WatchingConformance(Conformance):
         mine.remember("My own note on amounts.", entities=[COLUMN], id="b", scope="user")
         watched.change("id:INT city:TEXT")
         gone = ("stale", f"{COLUMN} is gone (since 2026-03-03)")
-        assert [watched.status(id) for id in "ab"] == [gone, gone]
+        assert [watched.status(id) for id in ("a", "bob::b")] == [gone, gone]
         stale = door.show("a").memory
         assert (stale.entities, stale.updated_at, stale.verified_at) == (
             (COLUMN,),
@@ -98,10 +98,10 @@ class WatchingConformance(Conformance):
         )
         assert recalled(door, "net of refunds") == []
         assert recalled(door, "net of refunds", statuses=["stale"]) == ["a"]
-        assert sorted(browsed(door, statuses=["stale"])) == ["a", "b"]
+        assert sorted(browsed(door, statuses=["stale"])) == ["a", "bob::b"]
         assert {each.value: each.memories for each in door.tally("status").groups} == {"stale": 2}
         watched.change()
-        assert [watched.status(id) for id in "ab"] == [("active", None)] * 2
+        assert [watched.status(id) for id in ("a", "bob::b")] == [("active", None)] * 2
         versions = door.history("a").versions
         assert [(each.change, each.by, each.origin) for each in versions] == [
             ("remember", "root", "person"),
@@ -118,7 +118,7 @@ class WatchingConformance(Conformance):
         for _ in range(3):
             worked(watched.door)
             watched.clock.tick(minutes=15)
-        assert told(watched.door, "a") == ["remember", "stale"]
+        assert change_names(watched.door, "a") == ["remember", "stale"]
         watched.change("id:TEXT city:TEXT")
         assert watched.status("a")[1] == f"{first[1]}; shop.orders.id was INT and is TEXT (since 2026-03-05)"
 
@@ -269,7 +269,11 @@ class WatchingConformance(Conformance):
         lost = unwatched.ingest(str(watched.folder)).lost
         assert [(each.memory, each.entities) for each in lost] == [("a", (COLUMN,))]
         still = unwatched.show("a").memory
-        assert (still.status, still.entities, told(unwatched, "a")) == ("active", (), ["remember", "strip"])
+        assert (still.status, still.entities, change_names(unwatched, "a")) == (
+            "active",
+            (),
+            ["remember", "strip"],
+        )
 
     def test_two_workers_at_once_mark_it_once(self, watched: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
         from onrecord.care import watching
@@ -288,9 +292,9 @@ class WatchingConformance(Conformance):
         now = watched.clock.now
         since = now - timedelta(days=9)
         with ThreadPoolExecutor(2) as threads:
-            looks = [threads.submit(watching.look, store, HOME, since, now) for _ in range(2)]
+            looks = [threads.submit(watching.look, store, HOME, since, StorePolicy(), now) for _ in range(2)]
         assert [look.result() for look in looks] == [None, None]
-        assert told(door, "a") == ["remember", "stale"]
+        assert change_names(door, "a") == ["remember", "stale"]
 
     def test_status_tells_when_the_watcher_looked_and_who_will(self, watched: Shop, store: Store) -> None:
         door = watched.door
@@ -324,7 +328,7 @@ class WatchingConformance(Conformance):
                     worked(door)
             costs.append(len(statements))
         assert costs[0] == costs[1]
-        assert told(door, "a") == ["remember", *["stale", "active again"] * 2]
+        assert change_names(door, "a") == ["remember", *["stale", "active again"] * 2]
 
 
 @contextmanager

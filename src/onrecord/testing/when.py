@@ -16,10 +16,10 @@ from onrecord.testing.builders import (
     Conformance,
     around,
     browsed,
+    change_names,
     person,
     recalled,
     refused,
-    told,
 )
 
 DAY = timedelta(days=1)
@@ -83,14 +83,15 @@ class TrueThenConformance(Conformance):
 
     def test_what_waits_for_review_was_never_true(self, ferries: OnRecord) -> None:
         ferries.as_caller(person(actor="unattended")).remember("the ferry sank", id="rumour")
-        assert "rumour" not in browsed(ferries, as_of=START) + recalled(ferries, "ferry", as_of=START)
+        rumour = "ann::rumour"
+        assert rumour not in browsed(ferries, as_of=START) + recalled(ferries, "ferry", as_of=START)
         with pytest.raises(NotFound):
-            ferries.show("rumour", as_of=START)
-        assert ferries.show("rumour").memory.status == "pending"
+            ferries.show(rumour, as_of=START)
+        assert ferries.show(rumour).memory.status == "pending"
         assert (
             browsed(ferries, statuses=["pending"])
             == recalled(ferries, "ferry", statuses=["pending"])
-            == ["rumour"]
+            == [rumour]
         )
 
     def test_what_has_gone_stale_was_true(self, ferries: OnRecord) -> None:
@@ -268,7 +269,7 @@ class HistoryConformance(Conformance):
             clock.tick()
             change()
         versions = ann.history("k").versions
-        assert told(ann, "k") == ["remember", "remember", "revise", "forget", "retire"]
+        assert change_names(ann, "k") == ["remember", "remember", "revise", "forget", "retire"]
         assert [version.number for version in versions] == [1, 2, 3, 4, 5]
         assert [version.at for version in versions] == [START + timedelta(seconds=n) for n in range(5)]
         assert [version.until for version in versions] == [version.at for version in versions[1:]] + [None]
@@ -281,7 +282,7 @@ class HistoryConformance(Conformance):
             ann.remember(f"note {id}", id=id)
         ann.relate("a", "supports", "b")
         ann.unrelate("a", "supports", "b")
-        assert told(ann, "a") == told(ann, "b") == ["remember"]
+        assert change_names(ann, "a") == change_names(ann, "b") == ["remember"]
 
     def test_a_difference_tells_what_was_added_revised_and_retired(self, ann: OnRecord, clock: Clock) -> None:
         for id in ("revised", "retired", "superseded", "untouched"):
@@ -356,9 +357,9 @@ class HistoryConformance(Conformance):
             assert all(size == limit for size in sizes[:-1])
             assert 0 < sizes[-1] <= limit
             for name in ("memories", "related", "unrelated"):
-                told = [each for page in pages for each in getattr(page, name)]
+                paged = [each for page in pages for each in getattr(page, name)]
                 wanted = list(getattr(ann.diff(since, until=pages[0].until), name))
-                assert told == wanted
+                assert paged == wanted
 
     def test_a_mark_that_no_difference_gave_is_refused(self, ann: OnRecord) -> None:
         for mark in ("1", "x~0~1~1", f"{START.isoformat()}~9~1~1", f"{START.isoformat()}~0~1~{2**70}"):

@@ -19,7 +19,7 @@ from onrecord.model.workspace import MEDIA_TYPE, AgentSettings, ConversationKey
 from onrecord.service import OnRecord
 from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import Clock, Conformance, administrator, person, told
+from onrecord.testing.builders import Clock, Conformance, administrator, change_names, person
 from onrecord.testing.members import MembersConformance
 from onrecord.testing.moving_workspace import MovedWorkspaceConformance
 from onrecord.workspace.scratchpads import ScratchpadContent
@@ -95,9 +95,9 @@ class ConversationConformance(WorkspaceConformance):
         assert made == ["1", "2", "3"]
 
     def test_a_conversation_is_registered_with_what_is_told_of_it(self, ann: OnRecord, clock: Clock) -> None:
-        told_of = ann.register_conversation("slack:C01/7", title="Q3 plan", agent="planner")
-        made = told_of.conversation
-        assert (told_of.created, made.id, made.title, made.agent) == (
+        registered = ann.register_conversation("slack:C01/7", title="Q3 plan", agent="planner")
+        made = registered.conversation
+        assert (registered.created, made.id, made.title, made.agent) == (
             True,
             "slack:C01/7",
             "Q3 plan",
@@ -220,7 +220,11 @@ class DeletedConversationConformance(WorkspaceConformance):
             now = ann.show(memory.id).memory
             assert (now.conversation, now.artifact, now.status) == (None, None, "active")
             assert (now.version, now.updated_at) == (2, clock.now)
-        assert [told(ann, each.id)[-1] for each in (both, pinned, linked)] == ["unpin", "unpin", "unlink"]
+        assert [change_names(ann, each.id)[-1] for each in (both, pinned, linked)] == [
+            "unpin",
+            "unpin",
+            "unlink",
+        ]
         assert ann.show(apart.id).memory == apart
         assert conversation_ids(ann) == []
         assert paths_of(ann) == []
@@ -474,12 +478,12 @@ class LinkConformance(WorkspaceConformance):
         ann.share_conversation("talk", "bob")
         other = ann.as_caller(person("bob")).remember("his", scope="user", artifact=file.id).memory
         clock.tick()
-        # All three; his own is not hers to be told of.
+        # All three; she does not see his own memory.
         assert inside.delete_artifact(file.id).unlinked == 2
         assert ann.show(memory.id).memory.artifact is None
         assert ann.show(retired.id).memory.artifact is None
         assert ann.as_caller(person("bob")).show(other.id).memory.artifact is None
-        assert told(ann, memory.id) == ["remember", "unlink"]
+        assert change_names(ann, memory.id) == ["remember", "unlink"]
         assert ann.as_caller(administrator()).doctor().problems == ()
 
     def test_the_number_of_a_file_elsewhere_is_not_taken_for_one_of_ours(

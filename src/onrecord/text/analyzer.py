@@ -1,4 +1,4 @@
-"""HOW is text cut into words? NFKC, case folded, accents off, names split and kept whole, stemmed.
+"""HOW is text cut into words? NFKC, case folded, accents off, names split and kept whole, stemmed by script.
 
 `mydb.orders_archive` gives mydb, orders, archive, ordersarchive and mydbordersarchive; `orderId` gives order, id and
 orderid; Chinese, Japanese, Korean, Thai and their like give single letters and pairs, since they write no spaces. An emoji
@@ -17,7 +17,7 @@ from onrecord.text.stopwords import STOP_WORDS
 from onrecord.text.unicode_forms import to_form
 
 # Part of the index: a store whose index was built by another version is rebuilt.
-ANALYZER_VERSION: Final = "3"
+ANALYZER_VERSION: Final = "4"
 # One word longer than this is noise (base64, hashes run together); its head still finds it.
 _LONGEST_TERM: Final = 64
 _LONGEST_KEPT: Final = 128
@@ -35,12 +35,12 @@ _MARKS: Final = (
 # Emoji, each one a word; two regional letters make a flag, and skin tones are ignored.
 _PICTURE: Final = r"[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 # A run of word characters, joined where people join names: a.b, a_b, a/b, a-b.
-_CHUNK: Final = re.compile(rf"[\w{_MARKS}]+(?:[./-][\w{_MARKS}]+)*|{_PICTURE}")
+CHUNK: Final = re.compile(rf"[\w{_MARKS}]+(?:[./-][\w{_MARKS}]+)*|{_PICTURE}")
 _ASCII_CHUNK: Final = re.compile(r"[A-Za-z0-9_]+(?:[./-][A-Za-z0-9_]+)*")
-_SEPARATOR: Final = re.compile(r"[._/-]+")
+SEPARATOR: Final = re.compile(r"[._/-]+")
 # Between the names of a path, each of which may have several parts itself.
 _STEP: Final = re.compile(r"[./]+")
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Accents over Latin, Greek and Cyrillic, Hebrew points and Arabic vowels; not the vowel signs of other scripts.
 _ACCENTS: Final = re.compile(r"[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670\u0640]")
 _UNSPACED: Final = re.compile(
@@ -49,6 +49,18 @@ _UNSPACED: Final = re.compile(
 )
 
 _stemmer = Stemmer.Stemmer("english", 0)
+#: The stemmer of a script, which tells the language well enough: what it does to another one's words, it does to documents
+#: and questions alike.
+_STEMMERS_BY_SCRIPT: Final = tuple(
+    (re.compile(rf"[{letters}\u0300-\u036f]+"), Stemmer.Stemmer(language, 0))
+    for letters, language in (
+        (r"\u0400-\u04ff", "russian"),
+        (r"\u0370-\u03ff\u1f00-\u1fff", "greek"),
+        (r"\u0620-\u065f\u066e-\u06d3", "arabic"),
+        (r"\u0900-\u0963\u0971-\u097f", "hindi"),
+        (r"\u0b80-\u0bff", "tamil"),
+    )
+)
 
 
 class Token(NamedTuple):
@@ -67,7 +79,7 @@ def document_words(text: str) -> list[tuple[str, ...]]:
 
 
 def gather_places(text: str, start: int, places: dict[str, list[int]]) -> int:
-    """Add to each term of a text the places where it stands, counted from `start`; gives how many words there are."""
+    """Add to each term of a text its places, counted from `start`; returns the number of words."""
     if len(text) < _LONG_TEXT:
         return _gather(text, start, places)
     cut = _kept_cut(text)
@@ -121,7 +133,7 @@ def identifiers(text: str) -> frozenset[str]:
 
 def _is_identifier(chunk: str) -> bool:
     """Written as programs write names, not as people join words: not `well-known`, not `and/or`."""
-    return "_" in chunk.strip("_") or _CAMEL.search(chunk) is not None
+    return "_" in chunk.strip("_") or CAMEL.search(chunk) is not None
 
 
 def question_terms(text: str) -> tuple[Token, ...]:
@@ -152,11 +164,11 @@ def _stop_terms() -> frozenset[str]:
 def _chunks(text: str) -> Iterator[str]:
     if text.isascii():
         return iter(_ASCII_CHUNK.findall(text))
-    return iter(_CHUNK.findall(to_form("NFKC", text)))
+    return iter(CHUNK.findall(to_form("NFKC", text)))
 
 
 def _document_terms(chunk: str) -> tuple[tuple[str, ...], ...]:
-    """For each word of a chunk, the terms that stand at its place."""
+    """For each word of a chunk, the terms at its place."""
     return _known_document_terms(chunk) if len(chunk) <= _LONGEST_KEPT else _cut_for_document(chunk)
 
 
@@ -221,9 +233,20 @@ class _Piece(NamedTuple):
 
 
 def _pieces(chunk: str) -> Iterator[_Piece]:
-    for name in _SEPARATOR.split(chunk):
-        for word in _CAMEL.split(name):
-            yield from _scripts(_fold(word))
+    for name in SEPARATOR.split(chunk):
+        for word in CAMEL.split(name):
+            yield from _scripts(_fold(_stem_by_script(word)))
+
+
+def _stem_by_script(word: str) -> str:
+    """The stem of a word in another script than ours, before its accents are taken off: the stemmers know them."""
+    if word.isascii():
+        return word
+    folded = word.casefold()
+    for letters, stemmer in _STEMMERS_BY_SCRIPT:
+        if letters.fullmatch(folded):
+            return str(stemmer.stemWord(folded)) or word
+    return word
 
 
 def _scripts(word: str) -> Iterator[_Piece]:
@@ -244,9 +267,9 @@ def _scripts(word: str) -> Iterator[_Piece]:
 
 def _joined(chunk: str) -> str | None:
     """A name of several parts as one term, however its parts were joined."""
-    if len(_SEPARATOR.split(chunk)) == 1 and _CAMEL.search(chunk) is None:
+    if len(SEPARATOR.split(chunk)) == 1 and CAMEL.search(chunk) is None:
         return None
-    whole = _fold(_SEPARATOR.sub("", chunk))
+    whole = _fold(SEPARATOR.sub("", chunk))
     return _stem(whole[:_LONGEST_TERM]) if whole and not _UNSPACED.search(whole) else None
 
 

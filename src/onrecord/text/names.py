@@ -1,13 +1,13 @@
 """BY which names is a thing called? Those of a reference, and those that a question may mention."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from onrecord.text.analyzer import STOP_TERMS, document_words
 
 _THING: Final = "thing:"
 _MEMORY: Final = "memory:"
-# Longer names are rarely said in full.
+# Longer names are rarely written in full.
 _LONGEST_NAME: Final = 6
 # A long text, such as a pasted page, is not a question about the things it names.
 _MOST_WORDS: Final = 200
@@ -25,8 +25,15 @@ def names_of(reference: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
+def datasources_in(references: Iterable[str]) -> tuple[str, ...]:
+    """The datasources of canonical names, in their order: `shop.orders.amount` and `shop` give shop; what has a scheme, such
+    as `thing:Oslo`, gives none.
+    """
+    return tuple(dict.fromkeys(each.partition(".")[0] for each in references if ":" not in each))
+
+
 def words_of(reference: str) -> frozenset[str]:
-    """The terms of every part of its name: `shop.orders.customer_id` is told by shop, order, customer, id and more."""
+    """The terms of every part of its name: `shop.orders.customer_id` gives shop, order, customer, id and more."""
     if reference.startswith(_MEMORY):
         return frozenset()
     return frozenset(term for terms in document_words(reference.removeprefix(_THING)) for term in terms)

@@ -39,11 +39,11 @@ _SAME_MARK: Final = str.maketrans(
 # A question mark stays: a question says nothing.
 # After a number it says something, unless that is a time of day: 4! is 24.
 _AT_THE_END: Final = re.compile(r"(?:[\s.…。！]|(?<!\d)!|(?<=\d:\d\d)!)+$")
-#: A text may stand in quotes as a whole.
+#: A text may be in quotes as a whole.
 _QUOTED_WHOLE: Final = re.compile(r'"([^"]+)"')
 _QUOTED: Final = re.compile(r"(?<!\w)'([^'\n]*)'(?!\w)")
 _ENDS_A_SENTENCE: Final = re.compile(r"[.;:!?。；：！？]$")
-#: What stands around the letters of a word.
+#: The signs around the letters of a word.
 _AROUND: Final = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
 _CONTRACTED: Final = {"can't": "can not", "won't": "will not", "shan't": "shall not", "cannot": "can not"}
 _ENDINGS: Final = {"n't": " not", "'re": " are", "'ll": " will", "'ve": " have", "'m": " am"}
@@ -90,7 +90,7 @@ def _lines(text: str) -> Iterator[list[_Word]]:
     plain = _bare(unicodedata.normalize("NFC", text).translate(_SAME_MARK).replace("`", ""))
     before = "."
     for line in plain.splitlines():
-        told = [_Word(line[: len(line) - len(line.lstrip())])]
+        line_words = [_Word(line[: len(line) - len(line.lstrip())])]
         words = line.split()
         for at, word in enumerate(words):
             begins = bool(_ENDS_A_SENTENCE.search(before))
@@ -98,14 +98,14 @@ def _lines(text: str) -> Iterator[list[_Word]]:
             is_article = len(spelled) == 1 and may_be_missing(
                 [*words[:at], *spelled, *words[at + 1 :]], at, begins=begins
             )
-            told += (_Word(each, is_article) for each in spelled)
+            line_words += (_Word(each, is_article) for each in spelled)
             # A capital after an article that begins a sentence may have begun it.
             before = before if begins and is_article else word
-        yield told
+        yield line_words
 
 
 def _bare(text: str) -> str:
-    """The text without what may stand at either end of it."""
+    """The text without the signs at either end of it."""
     plain = text.strip()
     plain = whole[1] if (whole := _QUOTED_WHOLE.fullmatch(_AT_THE_END.sub("", plain))) else plain
     plain = plain[opening.end() :] if (opening := _OPENING.match(plain)) else plain
@@ -114,7 +114,7 @@ def _bare(text: str) -> str:
 
 
 def _is_and(words: Sequence[str], at: int) -> bool:
-    """Whether a sign stands for the word: between words, not between what may be code."""
+    """Whether a sign means the word: between words, not in what may be code."""
     beside = (words[at - 1], words[at + 1]) if 0 < at < len(words) - 1 else ()
     return words[at] == "&" and bool(beside) and all(len(each) > 1 and each.isalpha() for each in beside)
 

@@ -101,7 +101,7 @@ class _UserOfAgent(Request):
     def faults(self, caller: Caller) -> Iterator[Fault]:
         yield from agent_faults(self.agent)
         if self.agent in TENANTS_AGENTS:
-            yield Fault("agent", "is the whole tenant's, and needs no sharing")
+            yield Fault("agent", "belongs to the whole tenant, so it cannot be shared")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def settings_of(call: Call, agent: str) -> AgentSettings:
 
 
 def paying_agent(call: Call, agent: str | None) -> str | None:
-    """The agent whose budget an advisor is asked from: only those who use an agent spend what is its."""
+    """The agent whose advisor budget a request uses: only users of an agent spend its budget."""
     if agent is None or not call.advisor.is_there:
         return agent
     with call.reading() as reading:
@@ -170,7 +170,7 @@ def share_agent(call: Call, ask: ShareAgent) -> SharedAgent:
     with call.writing() as writing:
         use_agent(call.caller, writing.workspace, ask.agent)
         changed = writing.workspace.share_agent(ask.agent, ask.user)
-        return _told_users(call, writing, ask, changed)
+        return _shared(call, writing, ask, changed)
 
 
 @operation("write", "memory.manage", "DELETE /workspace/agent-users/{agent}", "agents unshare")
@@ -186,18 +186,18 @@ def unshare_agent(call: Call, ask: UnshareAgent) -> SharedAgent:
                 "everyone may remove themselves."
             )
         if users == (ask.user,) and call.caller.is_admin and ask.user != call.caller.user:
-            # Its notes are not to be anybody's: whoever puts the only one out has it.
+            # Its notes must not become open to everyone: an admin who removes the only user becomes the user.
             writing.workspace.share_agent(ask.agent, call.caller.user)
         elif users == (ask.user,):
             raise Conflict(
-                f"{ask.user} is the only one who uses agent {ask.agent}, which would then be anybody's: share it with "
-                "someone else first."
+                f"{ask.user} is the only one who uses agent {ask.agent}, which would then be open to everyone: share it "
+                "with someone else first."
             )
         changed = writing.workspace.unshare_agent(ask.agent, ask.user)
-        return _told_users(call, writing, ask, changed)
+        return _shared(call, writing, ask, changed)
 
 
-def _told_users(call: Call, writing: Writing, ask: ShareAgent | UnshareAgent, changed: bool) -> SharedAgent:
+def _shared(call: Call, writing: Writing, ask: ShareAgent | UnshareAgent, changed: bool) -> SharedAgent:
     if changed:
         name = "share_agent" if isinstance(ask, ShareAgent) else "unshare_agent"
         writing.note(name, f"{ask.agent} {ask.user}")
@@ -206,7 +206,7 @@ def _told_users(call: Call, writing: Writing, ask: ShareAgent | UnshareAgent, ch
 
 
 def use_agent(caller: Caller, workspace: WritableWorkspace, agent: str) -> None:
-    """The caller becomes the user of an agent that nobody has used yet; Forbidden if it is others'."""
+    """The caller becomes the user of an agent that has no user yet; Forbidden if it belongs to others."""
     check_user(caller, workspace, agent)
     if agent not in TENANTS_AGENTS and not workspace.users_of(agent):
         workspace.share_agent(agent, caller.user)

@@ -124,8 +124,8 @@ def write_artifact(call: Call, ask: WriteArtifact) -> WrittenArtifact:
         _check_quotas(writing.workspace, file, 0 if before is None else before.size)
         kept = writing.workspace.keep(file)
         writing.note("write_artifact", kept.id)
-        told = _as_called(call.caller, kept)
-        return call.done(writing, WrittenArtifact(artifact=told, created=before is None, scrubbed=scrubbed))
+        shown = _as_called(call.caller, kept)
+        return call.done(writing, WrittenArtifact(artifact=shown, created=before is None, scrubbed=scrubbed))
 
 
 def _file(ask: WriteArtifact) -> tuple[NewArtifact, int]:
@@ -199,13 +199,13 @@ def read_artifact(call: Call, ask: ReadArtifact) -> ArtifactContent:
         if found is None or not (linked_by or _is_near(found, reading.workspace)):
             raise _missing(caller, ask.id)
         content = reading.workspace.content(found.id)
-    told = _as_called(caller, found)
+    shown = _as_called(caller, found)
     try:
         text = content.decode()
         rules.storable(text)
     except ValueError:
-        return ArtifactContent(artifact=told, content=b64encode(content).decode(), encoding="base64")
-    return ArtifactContent(artifact=told, content=text, encoding="text")
+        return ArtifactContent(artifact=shown, content=b64encode(content).decode(), encoding="base64")
+    return ArtifactContent(artifact=shown, content=text, encoding="text")
 
 
 def _owner_of_link(caller: Caller, ask: ReadArtifact, reading: Reading) -> str | None:
@@ -214,7 +214,7 @@ def _owner_of_link(caller: Caller, ask: ReadArtifact, reading: Reading) -> str |
     A link opens an artifact only while that owner is a member of its conversation. So a user who loses access cannot
     return by a link of theirs or another's.
     """
-    memory = None if ask.via is None else reading.memory(ask.via)
+    memory = None if ask.via is None else reading.memory(ask.via, by_name=True)
     number = ask.id.removeprefix("#")
     leads = memory is not None and (memory.tenant, memory.artifact) == (caller.tenant, number)
     return memory.owner if memory is not None and leads else None
@@ -244,8 +244,8 @@ def artifacts(call: Call, ask: ListArtifacts) -> ListedArtifacts:
         if ask.conversation is not None and workspace.named(ask.conversation).key != here:
             wanted = _reachable(ask.conversation, workspace)
         found = workspace.artifacts(wanted)
-    told = tuple(_as_called(call.caller, each) for each in found)
-    return ListedArtifacts(artifacts=told, bytes=sum(each.size for each in found))
+    shown = tuple(_as_called(call.caller, each) for each in found)
+    return ListedArtifacts(artifacts=shown, bytes=sum(each.size for each in found))
 
 
 @operation("destroy", "memory.manage", "DELETE /workspace/artifacts/{id}", "artifacts delete")
@@ -287,5 +287,5 @@ def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
 def _missing(caller: Caller, id: str) -> NotFound:
     reach = "this conversation can reach" if caller.conversation else "you can reach"
     return NotFound(
-        f"No artifact {id} that {reach}; one of another is read via a memory linked to it. List the artifacts."
+        f"No artifact {id} that {reach}. To read an artifact of another conversation, name a memory that links to it (via). List the artifacts."
     )

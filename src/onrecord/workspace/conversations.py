@@ -93,7 +93,7 @@ class ShownConversation(Answer):
 
 @dataclass(frozen=True, slots=True)
 class _MemberOfConversation(Request):
-    """A conversation and someone who is to be in it, or no longer."""
+    """A conversation and a user to add to it or to remove from it."""
 
     id: str = ask(CONVERSATION, _WHICH, positional=True)
     user: str = ask(rules.NAME, "The other user.", positional=True)
@@ -162,8 +162,8 @@ def register_conversation(call: Call, ask: RegisterConversation) -> RegisteredCo
         meant = None if ask.id is None else writable(writing.workspace, ask.id).key
         known = None if meant is None else writing.workspace.conversation(meant)
         made = known or _begin(writing, None if meant is None else meant.id, ask.agent, title)
-        told = _as_called(call.caller, made)
-        return call.done(writing, RegisteredConversation(conversation=told, created=known is None))
+        shown = _as_called(call.caller, made)
+        return call.done(writing, RegisteredConversation(conversation=shown, created=known is None))
 
 
 def _begin(writing: Writing, id: str | None, agent: str | None, title: str | None) -> Conversation:
@@ -178,7 +178,7 @@ def _as_called(caller: Caller, conversation: Conversation) -> Conversation:
 
 
 def writable(workspace: Workspace, name: str) -> NamedConversation:
-    """The conversation that a name means, to which something is to be added: there already, or one that the caller may
+    """The conversation that a name means, to which something will be added: an existing one, or one that the caller may
     begin. NotFound for another's that they are not in, and for one that nobody has.
     """
     return _beginnable(workspace.named(name))
@@ -196,13 +196,13 @@ def _not_in(name: str) -> NotFound:
 
 
 def spoken_in(call: Call, *, begins: bool) -> NamedConversation:
-    """The conversation that the caller is in. With `begins`, a turn begins it if nobody has and the store can be written.
+    """The conversation that the caller is in. With `begins`, a turn begins it if it does not exist and the store can be written.
 
     A look without a lock, since all turns but the first find it.
     """
     with call.reading() as reading:
         here = reading.workspace.here
-    assert here is not None, "whoever asks has named one"
+    assert here is not None, "the request names a conversation"
     meant = _beginnable(here)
     if begins and meant.begun is None:
         with suppress(StoreUnavailable), call.writing() as writing:
@@ -232,8 +232,8 @@ def show_conversation(call: Call, ask: ShowConversation) -> ShownConversation:
     with call.reading() as reading:
         there = known(reading.workspace, ask.id)
         usage = reading.workspace.usage(there.key)
-    told = _as_called(call.caller, there)
-    return ShownConversation(conversation=told, artifacts=usage.artifacts, bytes=usage.bytes)
+    shown = _as_called(call.caller, there)
+    return ShownConversation(conversation=shown, artifacts=usage.artifacts, bytes=usage.bytes)
 
 
 @operation("write", "memory.manage", "PUT /workspace/conversation-members/{id}", "conversations share")
@@ -258,8 +258,8 @@ def _shared(call: Call, ask: ShareConversation | UnshareConversation, name: str)
             writing.note(name, f"{explicit(key)} {ask.user}")
         now = workspace.conversation(key)
         assert now is not None
-        told = _as_called(call.caller, now)
-        return call.done(writing, SharedConversation(conversation=told, changed=changed))
+        shown = _as_called(call.caller, now)
+        return call.done(writing, SharedConversation(conversation=shown, changed=changed))
 
 
 def _own(caller: Caller, workspace: Workspace, name: str, do: str) -> Conversation:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from onrecord.catalog.datahub.client import NotSaid
+from onrecord.catalog.datahub.client import IncompleteAnswer
 
 Kind = TypeVar("Kind", str, bool, list[Any], dict[str, Any])
 Answer = Mapping[str, Any]
 
 
-def unreadable(what: str) -> NotSaid:
-    return NotSaid(f"DataHub answered in a way that is not understood: {what}.")
+def unreadable(what: str) -> IncompleteAnswer:
+    return IncompleteAnswer(f"DataHub sent an answer that OnRecord cannot read: {what}.")
 
 
 def maybe(answer: Answer, name: str, kind: type[Kind]) -> Kind | None:
@@ -50,8 +50,8 @@ def whole_list(answer: Answer, name: str, listed: str, most: int) -> list[dict[s
         raise unreadable(f"{name} is missing")
     total = found.get("total")
     if not isinstance(total, int) or total > most:
-        raise NotSaid(
-            f"DataHub has more {listed} there than the {most} that are read, so none counts as absent."
+        raise IncompleteAnswer(
+            f"DataHub has more {listed} there than the {most} that are read, so a missing one may exist all the same."
         )
     return list(each_in(found, listed))
 

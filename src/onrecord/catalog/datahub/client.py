@@ -30,14 +30,14 @@ FIRST_PAUSE_S: float = 0.5
 #: The longest pause that a busy server is granted.
 LONGEST_PAUSE_S: Final = 20.0
 _PATH: Final = "/api/graphql"
-_FAULTS_TOLD: Final = 3
+_MOST_ERRORS: Final = 3
 
 
-class NotSaid(CatalogUnavailable):
-    """DataHub answered, and its answer does not say what was asked. Asked for less at a time, it may."""
+class IncompleteAnswer(CatalogUnavailable):
+    """DataHub's answer lacks what was asked for; a smaller request may succeed."""
 
 
-class Refused(NotSaid):
+class Refused(IncompleteAnswer):
     """The answer is an error, or holds one."""
 
 
@@ -79,24 +79,24 @@ class DatahubClient:
         self._http.close()
 
     def read(self, document: str, **variables: Any) -> Mapping[str, Any]:
-        """What a query finds; CatalogUnavailable if any of it could not be read."""
+        """The result of a query; CatalogUnavailable if any of it could not be read."""
         return self._asked(document, variables, changes=False)
 
     def change(self, document: str, **variables: Any) -> Mapping[str, Any]:
-        """What a mutation answers. If this fails, it may have been done all the same, or half."""
+        """The answer of a mutation. If this raises, the mutation may still have been executed, wholly or in part."""
         return self._asked(document, variables, changes=True)
 
     def _asked(self, document: str, variables: Mapping[str, Any], *, changes: bool) -> Mapping[str, Any]:
         # A change that takes long must not be done after someone has taken it to be left.
         deadline = time.monotonic() + self._address.timeout_s * (1 if changes else 2)
         for number in range(1, TRIES + 1):
-            told = self._answer({"query": document, "variables": variables})
-            if not isinstance(told, _Failure):
-                return told
-            pause = _pause(number, told.pause_s)
+            answer = self._answer({"query": document, "variables": variables})
+            if not isinstance(answer, _Failure):
+                return answer
+            pause = _pause(number, answer.pause_s)
             is_late = time.monotonic() + pause > deadline
-            if number == TRIES or is_late or pause > LONGEST_PAUSE_S or (changes and told.may_be_done):
-                raise told.error
+            if number == TRIES or is_late or pause > LONGEST_PAUSE_S or (changes and answer.may_be_done):
+                raise answer.error
             time.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
@@ -130,9 +130,9 @@ class DatahubClient:
             parts.append(part)
             size += len(part)
             if size > ANSWER_BYTES:
-                raise NotSaid(
+                raise IncompleteAnswer(
                     self._sentence(
-                        f"answered more than the {ANSWER_BYTES:,} bytes that are read of an answer"
+                        f"sent more than the {ANSWER_BYTES:,} bytes that are accepted as one answer"
                     )
                 )
             if time.monotonic() > deadline:
@@ -141,19 +141,19 @@ class DatahubClient:
 
     def _understood(self, body: bytes) -> Mapping[str, Any]:
         try:
-            told = json.loads(body)
+            answer = json.loads(body)
         except (ValueError, RecursionError):
             raise self._failed("answered with something other than JSON", _IS_IT_THE_ADDRESS) from None
-        if isinstance(told, dict) and told.get("errors"):
-            raise Refused(self._sentence(f"refused: {self._said(told['errors'])}"))
-        data = told.get("data") if isinstance(told, dict) else None
+        if isinstance(answer, dict) and answer.get("errors"):
+            raise Refused(self._sentence(f"refused: {self._error_text(answer['errors'])}"))
+        data = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(data, dict):
             raise self._failed("answered with something other than GraphQL", _IS_IT_THE_ADDRESS)
         return data
 
-    def _said(self, errors: Any) -> str:
+    def _error_text(self, errors: Any) -> str:
         listed = errors if isinstance(errors, list) else [errors]
-        words = [each.get("message") if isinstance(each, dict) else each for each in listed[:_FAULTS_TOLD]]
+        words = [each.get("message") if isinstance(each, dict) else each for each in listed[:_MOST_ERRORS]]
         return quoted("; ".join(map(str, filter(None, words))) or "it does not say why", self._address.token)
 
     def _busy(self, response: httpx2.Response, body: bytes) -> _Failure:
@@ -162,15 +162,15 @@ class DatahubClient:
         if status != 429:
             return _Failure(self._failed(f"failed (HTTP {status}{self._excuse(body)})"), True, pause)
         wait = f"Ask again in {pause:g} s." if pause else "Wait, or ask for less at a time."
-        return _Failure(self._failed("is asked too often (HTTP 429)", wait), False, pause)
+        return _Failure(self._failed("gets too many requests (HTTP 429)", wait), False, pause)
 
     def _turned_away(self, status: int, body: bytes) -> CatalogUnavailable:
         what, remedy = _REFUSALS.get(status, ("refused", _IS_IT_THE_ADDRESS))
         return self._failed(f"{what} (HTTP {status}{self._excuse(body)})", remedy)
 
     def _excuse(self, body: bytes) -> str:
-        said = quoted(body[:2_000].decode(errors="replace"), self._address.token)
-        return f": {said}" if said else ""
+        excerpt = quoted(body[:2_000].decode(errors="replace"), self._address.token)
+        return f": {excerpt}" if excerpt else ""
 
     def _too_late(self) -> CatalogUnavailable:
         return self._failed(

@@ -58,11 +58,11 @@ _REPLACEMENT: Final = "replacement { urn }"
 
 
 def listed_urns(client: DatahubClient) -> Iterator[str]:
-    """The URNs of all datasets in the search index, page by page. It lags behind: who is not listed may be there."""
+    """The URNs of all datasets in the search index, page by page. It lags behind: an unlisted dataset may exist."""
     scroll, seen = None, 0
     while True:
-        told = client.read(_LISTING, scroll=scroll, count=LISTED_AT_ONCE)
-        page = maybe(told, "scrollAcrossEntities", dict)
+        answer = client.read(_LISTING, scroll=scroll, count=LISTED_AT_ONCE)
+        page = maybe(answer, "scrollAcrossEntities", dict)
         if page is None:
             raise unreadable("the listing is missing")
         found = [need(need(each, "entity", dict), "urn", str) for each in each_in(page, "searchResults")]
@@ -77,10 +77,10 @@ def listed_urns(client: DatahubClient) -> Iterator[str]:
 
 
 def presence(client: DatahubClient, urns: Sequence[str]) -> dict[str, bool]:
-    """Whether each of some datasets is there, as far as DataHub says so."""
-    told = client.read(_PRESENCE, urns=list(urns))
+    """Whether each of some datasets exists, as far as DataHub answers that."""
+    answer = client.read(_PRESENCE, urns=list(urns))
     found = {}
-    for each in _entities(told, urns):
+    for each in _entities(answer, urns):
         if (is_there := _is_there(each)) is not None:
             found[need(each, "urn", str)] = is_there
     return found
@@ -94,24 +94,24 @@ class DatasetReader:
         self._document = _DATASETS % _REPLACEMENT
 
     def read(self, urns: Sequence[str]) -> list[dict[str, Any]]:
-        """What DataHub says of some datasets, without those that are gone."""
+        """DataHub's records of some datasets, without those that are gone."""
         upstream = {"direction": "UPSTREAM", "start": 0, "count": _MOST_UPSTREAM}
         try:
-            told = self._client.read(self._document, urns=list(urns), upstream=upstream)
+            answer = self._client.read(self._document, urns=list(urns), upstream=upstream)
         except Refused as refusal:
             if "replacement" not in str(refusal) or _REPLACEMENT not in self._document:
                 raise
             self._document = _DATASETS % ""
             return self.read(urns)
-        found = list(_entities(told, urns))
-        if silent := [need(each, "urn", str) for each in found if _is_there(each) is None]:
-            raise unreadable(f"it does not say whether {silent[0]} exists")
+        found = list(_entities(answer, urns))
+        if unclear := [need(each, "urn", str) for each in found if _is_there(each) is None]:
+            raise unreadable(f"it does not say whether {unclear[0]} exists")
         return [each for each in found if _is_there(each)]
 
 
-def _entities(told: Answer, urns: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _entities(answer: Answer, urns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The entities of an answer, which must be those that were asked for."""
-    found = list(each_in(told, "entities"))
+    found = list(each_in(answer, "entities"))
     if {need(each, "urn", str) for each in found} != set(urns):
         raise unreadable("it left out some of what it was asked for")
     return iter(found)
@@ -160,10 +160,10 @@ def model_from(dataset: Answer, names: Mapping[str, str]) -> Model:
 
 def _described(dataset: Answer) -> str | None:
     """What people wrote counts over what was ingested; an empty text is none."""
-    told = (
+    descriptions = (
         maybe(inside(dataset, where), "description", str) for where in ("editableProperties", "properties")
     )
-    return next(filter(None, told), None)
+    return next(filter(None, descriptions), None)
 
 
 def tags_in(holder: Answer) -> list[str]:
@@ -194,7 +194,7 @@ def _parts(dataset: Answer) -> Iterator[Part]:
     fields, edited = fields_of(dataset), edited_fields_of(dataset)
     names = legal_names(map(simple_path, fields))
     seen = set()
-    for path, told in fields.items():
+    for path, ingested in fields.items():
         name, own = names[simple_path(path)], edited.get(path, {})
         if name in seen:
             # A union has a field for each of its types, all with one path in words.
@@ -202,14 +202,14 @@ def _parts(dataset: Answer) -> Iterator[Part]:
         seen.add(name)
         details = {
             "field_path": path if path != name else None,
-            "primary_key": maybe(told, "isPartOfKey", bool),
-            "terms": list(dict.fromkeys((*terms_in(own), *terms_in(told)))),
+            "primary_key": maybe(ingested, "isPartOfKey", bool),
+            "terms": list(dict.fromkeys((*terms_in(own), *terms_in(ingested)))),
         }
         yield Part(
             name=name,
-            description=maybe(own, "description", str) or maybe(told, "description", str) or None,
-            type=maybe(told, "nativeDataType", str) or None,
-            tags=tuple(dict.fromkeys((*tags_in(own), *tags_in(told)))),
+            description=maybe(own, "description", str) or maybe(ingested, "description", str) or None,
+            type=maybe(ingested, "nativeDataType", str) or None,
+            tags=tuple(dict.fromkeys((*tags_in(own), *tags_in(ingested)))),
             details={key: value for key, value in details.items() if value},
         )
 
@@ -228,8 +228,8 @@ def _upstream(holder: Answer) -> Iterator[str]:
 def _deprecation(deprecation: Answer, names: Mapping[str, str]) -> dict[str, str]:
     """Why it is deprecated, and what to use instead."""
     urn = maybe(inside(deprecation, "replacement"), "urn", str)
-    told = {"note": maybe(deprecation, "note", str), "replacement": _named(urn, names) if urn else None}
-    return {name: text for name, text in told.items() if text}
+    known = {"note": maybe(deprecation, "note", str), "replacement": _named(urn, names) if urn else None}
+    return {name: text for name, text in known.items() if text}
 
 
 def _named(urn: str, names: Mapping[str, str]) -> str:

@@ -42,10 +42,10 @@ class Property(NamedTuple):
 
 def property_of(client: DatahubClient, urn: str) -> Property | None:
     """The definition of a property; None if there is none yet."""
-    told = client.read(_DEFINITION, urn=urn)
-    if not need(told, "entityExists", bool):
+    answer = client.read(_DEFINITION, urn=urn)
+    if not need(answer, "entityExists", bool):
         return None
-    definition = need(need(told, "structuredProperty", dict), "definition", dict)
+    definition = need(need(answer, "structuredProperty", dict), "definition", dict)
     type_ = need(need(definition, "valueType", dict), "urn", str).removeprefix(_TYPE)
     return Property(type_, maybe(definition, "cardinality", str) == "MULTIPLE")
 
@@ -62,11 +62,11 @@ def definition_for(value: Any) -> dict[str, Any]:
 
 def value_of(values: list[Any]) -> Any:
     """The value from DataHub: one, a list of several, or None."""
-    told = [_told(each) for each in values]
-    return told[0] if len(told) == 1 else told or None
+    found = [_value_of(each) for each in values]
+    return found[0] if len(found) == 1 else found or None
 
 
-def _told(value: Any) -> Any:
+def _value_of(value: Any) -> Any:
     number = value.get("numberValue") if isinstance(value, dict) else None
     if number is not None:
         return int(number) if float(number).is_integer() else number

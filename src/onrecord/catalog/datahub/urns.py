@@ -1,4 +1,4 @@
-"""WHAT does DataHub call a thing, and what do we? Its URNs, and the names that follow from them."""
+"""WHICH names do DataHub and we use for the same thing? Its URNs, and the names that follow from them."""
 
 import re
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ class Table(NamedTuple):
 
     @property
     def datasource(self) -> str:
-        """What we call the place where it lies. The platform is part of it: the table and the dbt model that makes it
+        """Our name for the place where it is. The platform is part of it: the table and the dbt model that makes it
         often have the same name.
         """
         env = "" if self.env == _USUAL_ENV else self.env.lower()

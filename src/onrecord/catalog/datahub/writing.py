@@ -9,10 +9,10 @@ from uuid import uuid4
 
 from onrecord.catalog.datahub.answers import Answer, need
 from onrecord.catalog.datahub.client import DatahubClient, Refused
+from onrecord.catalog.datahub.current_values import Place
 from onrecord.catalog.datahub.properties import Property, definition_for
-from onrecord.catalog.datahub.standing import Place
 from onrecord.catalog.datahub.urns import key_of, key_urn
-from onrecord.catalog.targets import Standing
+from onrecord.catalog.targets import CurrentValue
 from onrecord.model.edits import Cell
 
 _DOCUMENT: Final = "urn:li:document:"
@@ -26,7 +26,7 @@ class Put(NamedTuple):
     cell: Cell
     place: Place
     value: Any
-    now: Standing
+    now: CurrentValue
     made: str | None = None
 
     @property
@@ -64,10 +64,10 @@ def _changed(client: DatahubClient, name: str, input: Mapping[str, Any], **more:
     return _done(client.change(document, input=input, **more), name)
 
 
-def _done(told: Answer, name: str) -> Any:
-    if not told.get(name):
+def _done(answer: Answer, name: str) -> Any:
+    if not answer.get(name):
         raise Refused(f"DataHub answered that {name} was not done.")
-    return told[name]
+    return answer[name]
 
 
 _MUTATIONS: Final[Mapping[str, tuple[str, str]]] = {
@@ -101,8 +101,8 @@ _MUTATIONS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def _delete(client: DatahubClient, name: str, urn: str | None) -> None:
-    told = client.change(f"mutation onrecord($urn: String!) {{ {name}(urn: $urn) }}", urn=urn)
-    _done(told, name)
+    answer = client.change(f"mutation onrecord($urn: String!) {{ {name}(urn: $urn) }}", urn=urn)
+    _done(answer, name)
 
 
 def _ensure(client: DatahubClient, put: Put) -> None:
@@ -133,8 +133,8 @@ def _type(put: Put) -> str | None:
 
 
 def _exists(client: DatahubClient, urn: str) -> bool:
-    told = client.read("query onrecordExists($urn: String!) { entityExists(urn: $urn) }", urn=urn)
-    return need(told, "entityExists", bool)
+    answer = client.read("query onrecordExists($urn: String!) { entityExists(urn: $urn) }", urn=urn)
+    return need(answer, "entityExists", bool)
 
 
 def _put_description(client: DatahubClient, puts: Sequence[Put]) -> None:
@@ -222,8 +222,8 @@ def _put_incident(client: DatahubClient, puts: Sequence[Put]) -> str | None:
         # DataHub forgets no incident.
         _changed(client, "updateIncidentStatus", {"state": "RESOLVED"}, urn=each.item)
     elif each.item is not None:
-        told = {"title": each.cell.key, "description": each.value, "status": {"state": "ACTIVE"}}
-        _changed(client, "updateIncident", told, urn=each.item)
+        update = {"title": each.cell.key, "description": each.value, "status": {"state": "ACTIVE"}}
+        _changed(client, "updateIncident", update, urn=each.item)
     else:
         new = {"title": each.cell.key, "description": each.value, "resourceUrn": each.place.urn}
         return str(_changed(client, "raiseIncident", {"type": "OPERATIONAL", **new}))

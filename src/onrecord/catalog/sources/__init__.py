@@ -1,4 +1,4 @@
-"""WHERE does a catalog come from? Model files, a store of models, a database, files of dbt, or DataHub; a look tells which."""
+"""WHERE does a catalog come from? Model files, a store of models, a database, files of dbt, or DataHub; the kind is recognised by looking."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
@@ -17,7 +17,7 @@ from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalo
 from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.catalog import Datasource, Model
 from onrecord.model.service_address import ServiceAddress
-from onrecord.store.looking import is_sqlite
+from onrecord.store.sqlite_read_only import is_sqlite
 
 MOST_SAMPLE_VALUES: Final = 100
 _KEYWORDS: Final = re.compile(r"\b(host|dbname|port|user|password|service)=\S")
@@ -68,7 +68,7 @@ class Source(Protocol):
 
 @runtime_checkable
 class LaggingSource(Protocol):
-    """A source whose listing may lag behind: who is not listed is asked for before it counts as gone."""
+    """A source whose listing may lag behind: an unlisted model is asked for by name before it counts as gone."""
 
     def still_known(self, missing: Mapping[str, Sequence[str]]) -> Set[str]:
         """Of models that were known, each with its other names, and are not listed now, those that are not certainly gone."""
@@ -160,4 +160,4 @@ def _seen(path: Path) -> str:
         return "is a folder without any of these"
     if path.exists():
         return "is a file that is neither a SQLite database nor a JSON file"
-    return "is nowhere to be found"
+    return "does not exist"

@@ -1,4 +1,4 @@
-"""WHAT does a database say about itself? Its tables and views as it describes them; rows are read only for samples."""
+"""HOW is a live database read? Its tables and views as it describes them; rows are read only for samples."""
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""HOW is someone else's database opened without changing it? Read-only, in one state, with its password kept out of
+"""HOW is another program's database opened without changing it? Read-only, in one state, with its password kept out of
 messages.
 """
 
@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from onrecord.errors import StoreUnavailable, invalid
-from onrecord.store.looking import connect_to_look
+from onrecord.store.sqlite_read_only import connect_read_only
 
 URL_SCHEMES: Final = ("sqlite:///", "postgresql://", "postgresql+psycopg://")
 _SQLITE: Final = ("sqlite", "sqlite+pysqlite")
@@ -30,7 +30,7 @@ class DatabaseAccess:
     location: str
     details: Mapping[str, Any]
     make_engine: Callable[[], Engine]
-    #: What must not be in any message, whoever wrote it.
+    #: What no message may contain, not even one of the driver.
     secrets: tuple[str, ...] = ()
 
     @contextmanager
@@ -90,7 +90,7 @@ def access_to_file(path: Path) -> DatabaseAccess:
 def _sqlite_engine(path: Path) -> Engine:
     if not path.is_file():
         raise StoreUnavailable(f"There is no SQLite file at {path}, and none was created. Check the path.")
-    engine = create_engine("sqlite://", creator=partial(connect_to_look, path), poolclass=NullPool)
+    engine = create_engine("sqlite://", creator=partial(connect_read_only, path), poolclass=NullPool)
 
     # The driver begins a transaction only to write; without one, each statement would see another state.
     @event.listens_for(engine, "begin")

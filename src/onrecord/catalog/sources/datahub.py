@@ -13,7 +13,7 @@ from typing import IO, Any, Final, NamedTuple
 from weakref import finalize
 
 from onrecord.catalog.datahub import NAME
-from onrecord.catalog.datahub.client import DatahubClient, NotSaid
+from onrecord.catalog.datahub.client import DatahubClient, IncompleteAnswer
 from onrecord.catalog.datahub.datasets import READ_AT_ONCE, DatasetReader, listed_urns, model_from, presence
 from onrecord.catalog.datahub.urns import DATASET, Table, canonicals, table_of
 from onrecord.catalog.sources.fingerprinting import fingerprint
@@ -48,13 +48,13 @@ class DatahubCatalog:
         self.location = address.url
         self.origin = f"{NAME}:{address.url}"
         self._kept: dict[str, _Kept] = {}
-        self._unsaid: dict[str, str] = {}
+        self._unread: dict[str, str] = {}
         self._notes: list[str] = []
 
     def datasources(self) -> Sequence[Datasource]:
         tables = dict[str, Table | None]()
         for urn, name in self._read.names.items():
-            if name in self._kept or name in self._unsaid:
+            if name in self._kept or name in self._unread:
                 tables.setdefault(name.partition(".")[0], table_of(urn))
         return [
             Datasource(
@@ -99,28 +99,28 @@ class DatahubCatalog:
         asked = {
             urn: name
             for name, aliases in missing.items()
-            if name not in self._unsaid
+            if name not in self._unread
             for urn in aliases
             if urn.startswith(DATASET)
         }
-        there, silent = set[str](), set[str]()
+        there, unanswered = set[str](), set[str]()
         with DatahubClient(self._address) as client:
             for urns in _batches(sorted(asked), READ_AT_ONCE):
                 try:
-                    told = presence(client, urns)
+                    exists = presence(client, urns)
                 except CatalogUnavailable as problem:
-                    silent.update(asked[urn] for urn in urns)
+                    unanswered.update(asked[urn] for urn in urns)
                     self._notes.append(
-                        f"{_some(urns)} stay as they were known, since nothing was said: {problem}"
+                        f"{_some(urns)} stay in the catalog unchanged, since DataHub did not describe them: {problem}"
                     )
                     continue
-                there.update(asked[urn] for urn, is_there in told.items() if is_there)
-                silent.update(asked[urn] for urn in urns if urn not in told)
+                there.update(asked[urn] for urn, is_there in exists.items() if is_there)
+                unanswered.update(asked[urn] for urn in urns if urn not in exists)
         if there:
             self._notes.append(
-                f"{_some(sorted(there))}: not in DataHub's listing and there all the same, so they stay as they were known"
+                f"{_some(sorted(there))}: missing from DataHub's listing but still in DataHub, so they stay in the catalog unchanged"
             )
-        return there | silent | (self._unsaid.keys() & missing.keys())
+        return there | unanswered | (self._unread.keys() & missing.keys())
 
     @cached_property
     def _read(self) -> "_Held":
@@ -133,26 +133,31 @@ class DatahubCatalog:
                 self._notes.append(f"{_some(unnamed)} are left out: their URNs name no table")
             reader = DatasetReader(client)
             for batch in _batches(sorted(names), READ_AT_ONCE):
-                for dataset, model in self._said(reader, batch, names):
+                for dataset, model in self._read_each(reader, batch, names):
                     written = json.dumps(dataset).encode()
                     self._kept[model.canonical] = _Kept(file.tell(), len(written), fingerprint(model))
                     file.write(written)
         return _Held(file, names)
 
-    def _said(
+    def _read_each(
         self, reader: DatasetReader, urns: Sequence[str], names: Mapping[str, str]
     ) -> list[tuple[dict[str, Any], Model]]:
-        """What is said of some datasets. Where DataHub fails on one of several, the others are read without it."""
+        """Read some datasets. If DataHub fails on one of several, the others are read without it."""
         try:
             return [(each, model_from(each, names)) for each in reader.read(urns)]
-        except NotSaid as problem:
+        except IncompleteAnswer as problem:
             if len(urns) == 1:
-                self._unsaid[names[urns[0]]] = str(problem)
-                self._notes.append(f"{urns[0]} stays as it was known, since nothing was said: {problem}")
+                self._unread[names[urns[0]]] = str(problem)
+                self._notes.append(
+                    f"{urns[0]} stays in the catalog unchanged, since DataHub did not describe it: {problem}"
+                )
                 return []
             middle = len(urns) // 2
-            found = [*self._said(reader, urns[:middle], names), *self._said(reader, urns[middle:], names)]
-            if not found and all(names[urn] in self._unsaid for urn in urns):
+            found = [
+                *self._read_each(reader, urns[:middle], names),
+                *self._read_each(reader, urns[middle:], names),
+            ]
+            if not found and all(names[urn] in self._unread for urn in urns):
                 # Not one of them could be read: it is DataHub that fails.
                 raise
             return found

@@ -14,7 +14,7 @@ from onrecord.catalog.sources.dbt_columns import ColumnNames, columns_of, parts_
 from onrecord.catalog.sources.dbt_semantics import DbtSemantics
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.errors import invalid
-from onrecord.model.catalog import COLUMNS_TOLD, Datasource, Form, Join, Model
+from onrecord.model.catalog import COLUMNS_KNOWN, Datasource, Form, Join, Model
 
 #: The resource types that become models; earlier ones get their names first.
 _KINDS: Final = ("model", "seed", "snapshot", "source")
@@ -87,7 +87,10 @@ class _Project:
         packages = {node.text("package_name") for node in self._nodes.values()}
         name = self._package or (packages.pop() if len(packages) == 1 else None)
         if name is None:
-            raise invalid("datasource", f"{self._manifest.place} does not tell the project's name; give one")
+            raise invalid(
+                "datasource",
+                f"{self._manifest.place} does not contain the project's name; give a name for the datasource",
+            )
         return legal_name(name)
 
     def _all_names(self) -> dict[str, str]:
@@ -143,7 +146,7 @@ class _Project:
             "deprecation_date": deprecated_on,
             "meta": meta,
             # Without what the database lists, only those are known that people described.
-            COLUMNS_TOLD: None if listing.pieces("columns") else "described",
+            COLUMNS_KNOWN: None if listing.pieces("columns") else "described",
         }
         return Model(
             datasource=self.datasource,
@@ -223,8 +226,8 @@ def _materialized(node: ArtifactPart) -> str | None:
 
 def _form(node: ArtifactPart, listing: ArtifactPart) -> Form:
     """The form that the database reports, or else the one that was configured."""
-    told = listing.piece("metadata").text("type") or _materialized(node) or ""
-    return "view" if "view" in told.casefold() else "table"
+    reported = listing.piece("metadata").text("type") or _materialized(node) or ""
+    return "view" if "view" in reported.casefold() else "table"
 
 
 def _address(node: ArtifactPart) -> str:

@@ -19,6 +19,7 @@ PROJECT: Final = "dbt_project.yml"
 _KNOWN: Final = {"manifest": range(9, 13), "catalog": range(1, 2)}
 _SCHEMA: Final = re.compile(r"https://schemas\.getdbt\.com/dbt/([\w-]+)/v(\d+)\.json")
 _META: Final = rules.Json()
+_NUMBER: Final = rules.Integer()
 _TEXT: Final = rules.Text()
 
 
@@ -59,8 +60,9 @@ class ArtifactPart:
         return [self._as_text(f"{key}[{place}]", item) for place, item in enumerate(self._list(key))]
 
     def number(self, key: str) -> int:
+        """0 where there is none."""
         value = self.values.get(key)
-        return value if isinstance(value, int) else 0
+        return 0 if value is None else int(checked_field(f"{self.place}.{key}", _NUMBER, value))
 
     def meta(self) -> dict[str, Any]:
         """People's own notes, wherever this version of dbt keeps them."""

@@ -46,7 +46,7 @@ class DbtSemantics:
         """Definitions on models that are not in the catalog."""
         lost = [*self._homeless, *(name for name in self._metrics if self._home(name) is None)]
         return (
-            [f"What is defined on no model that is here is left out: {', '.join(sorted(lost))}"]
+            [f"Left out, since their models are not in the catalog: {', '.join(sorted(lost))}"]
             if lost
             else []
         )
@@ -137,8 +137,8 @@ def _add_dimension(parts: dict[str, Part], dimension: ArtifactPart) -> None:
     known = parts.get(name) or parts.get(expression or "")
     description, label = dimension.text("description"), dimension.text("label")
     if known is not None:
-        told = replace(known, description=known.description or description, label=known.label or label)
-        parts[known.name] = told
+        merged = replace(known, description=known.description or description, label=known.label or label)
+        parts[known.name] = merged
     else:
         details = {"sql": expression} if expression and expression != name else {}
         parts[name] = Part(name=name, description=description, label=label, details=details)
@@ -163,16 +163,17 @@ def _add_metrics(
     """
     names: dict[str, str] = {}
     for name, metric in metrics.items():
-        told = _computed(metric, "")
+        computed = _computed(metric, "")
         if name in measures and _only_shows(metric) == name:
             names[name] = measures[name]
             known = parts[names[name]]
             says = {
-                what: getattr(told, what) or getattr(known, what) for what in ("description", "label", "tags")
+                what: getattr(computed, what) or getattr(known, what)
+                for what in ("description", "label", "tags")
             }
             parts[known.name] = replace(known, **says)
         else:
-            names[name] = _add(parts, told, "metric")
+            names[name] = _add(parts, computed, "metric")
     for name, metric in metrics.items():
         if names[name] != measures.get(name):
             part = parts[names[name]]
@@ -191,17 +192,17 @@ def _measure(measure: ArtifactPart) -> Part:
     return _computed(measure, _aggregated(measure, measure.needed("name")))
 
 
-def _aggregated(told: ArtifactPart, name: str) -> str:
+def _aggregated(measure: ArtifactPart, name: str) -> str:
     """A column and how it is aggregated, as in `amount:sum`; an expression as in `sum(amount * 2)`."""
-    expression = told.text("expr") or name
-    how = told.text("agg") or "sum"
+    expression = measure.text("expr") or name
+    how = measure.text("agg") or "sum"
     how = _AGGREGATIONS.get(how, how)
-    share = told.piece("agg_params").values.get("percentile")
+    share = measure.piece("agg_params").values.get("percentile")
     if legal_name(expression) == expression:
         formula = f"{expression}:{how}" + (f"(p={share})" if share is not None else "")
     else:
         formula = f"{how}({expression}" + (f", p={share})" if share is not None else ")")
-    over = told.piece("non_additive_dimension")
+    over = measure.piece("non_additive_dimension")
     if not over:
         return formula
     return (
@@ -226,45 +227,47 @@ def _formula(metric: ArtifactPart, measures: Mapping[str, str], names: Mapping[s
             called = {each.text("alias") or each.needed("name"): meant for each, meant in inputs}
             other = [f"{name} = {meant}" for name, meant in called.items() if name != meant]
             return (params.text("expr") or "") + (f" where {', '.join(other)}" if other else "")
-    telling = params.piece(f"{kind}_type_params")
-    told = dict.fromkeys(
+    details = params.piece(f"{kind}_type_params")
+    arguments = dict.fromkeys(
         _input(each, from_measures) for each in _inputs(params) if each.text("name") is not None
     )
     options = {
-        "window": _window(telling.piece("window") or params.piece("window")),
-        "grain_to_date": telling.text("grain_to_date") or params.text("grain_to_date"),
-        "entity": telling.text("entity"),
-        "calculation": telling.text("calculation"),
+        "window": _window(details.piece("window") or params.piece("window")),
+        "grain_to_date": details.text("grain_to_date") or params.text("grain_to_date"),
+        "entity": details.text("entity"),
+        "calculation": details.text("calculation"),
     }
-    return f"{kind}({', '.join([*told, *(f'{name}={value}' for name, value in options.items() if value)])})"
+    return (
+        f"{kind}({', '.join([*arguments, *(f'{name}={value}' for name, value in options.items() if value)])})"
+    )
 
 
-def _input(told: ArtifactPart, known: Mapping[str, str]) -> str:
+def _input(reference: ArtifactPart, known: Mapping[str, str]) -> str:
     """An input by its name here; in brackets what is taken of it."""
-    name = told.text("name") or ""
-    offset, grain = _window(told.piece("offset_window")), told.text("offset_to_grain")
+    name = reference.text("name") or ""
+    offset, grain = _window(reference.piece("offset_window")), reference.text("offset_to_grain")
     taken = [f"{offset} earlier"] if offset else []
     taken += [f"at the start of the {grain}"] if grain else []
-    taken += [f"where {filters}"] if (filters := _filters(told)) else []
+    taken += [f"where {filters}"] if (filters := _filters(reference)) else []
     return known.get(name, name) + (f" ({', '.join(taken)})" if taken else "")
 
 
-def _window(told: ArtifactPart) -> str | None:
-    return f"{told.number('count')} {told.needed('granularity')}" if told else None
+def _window(window: ArtifactPart) -> str | None:
+    return f"{window.number('count')} {window.needed('granularity')}" if window else None
 
 
-def _filters(told: ArtifactPart) -> str:
-    filters = [each.text("where_sql_template") for each in told.piece("filter").several("where_filters")]
+def _filters(owner: ArtifactPart) -> str:
+    filters = [each.text("where_sql_template") for each in owner.piece("filter").several("where_filters")]
     return " and ".join(each.strip() for each in filters if each)
 
 
-def _computed(told: ArtifactPart, formula: str) -> Part:
-    details = {"formula": formula, "filter": _filters(told), "meta": told.meta()}
+def _computed(definition: ArtifactPart, formula: str) -> Part:
+    details = {"formula": formula, "filter": _filters(definition), "meta": definition.meta()}
     return Part(
-        name=legal_name(told.needed("name")),
+        name=legal_name(definition.needed("name")),
         kind="measure",
-        description=told.text("description"),
-        label=told.text("label"),
-        tags=told.tags(),
+        description=definition.text("description"),
+        label=definition.text("label"),
+        tags=definition.tags(),
         details={what: value for what, value in details.items() if value},
     )

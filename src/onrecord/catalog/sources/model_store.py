@@ -20,7 +20,7 @@ from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.catalog import Datasource, Model
 from onrecord.model.rules import Rule
 from onrecord.model.shapes import faults_at
-from onrecord.store.looking import looking_at, table_names
+from onrecord.store.sqlite_read_only import opened_read_only, table_names
 
 _MODELS, _DATASOURCES, _SETTINGS, _MEMORIES = "models", "datasources", "settings", "memories"
 #: The columns of a table of models; in older stores they lie in no datasource.
@@ -31,7 +31,7 @@ _PRIORITY: Final = "datasource_priority"
 def is_model_store(path: Path) -> bool:
     """Whether a SQLite file is such a store: it has a table of models, stored as texts, and one of datasources."""
     try:
-        with looking_at(path) as connection:
+        with opened_read_only(path) as connection:
             columns = {row[1] for row in connection.execute(f"PRAGMA table_info({_MODELS})")}
             return columns in _OF_MODELS and _DATASOURCES in table_names(connection)
     except sqlite3.Error:
@@ -61,9 +61,9 @@ class ModelStore:
 
     def datasources(self) -> Sequence[Datasource]:
         """Those that have a row, and those that have only models."""
-        told = {each.name: each for each in self._held.datasources}
+        with_row = {each.name: each for each in self._held.datasources}
         homes = {model.datasource for model in self._held.models}
-        return [told.get(name) or Datasource(name=name) for name in sorted(homes | told.keys())]
+        return [with_row.get(name) or Datasource(name=name) for name in sorted(homes | with_row.keys())]
 
     def priority(self) -> tuple[str, ...] | None:
         return self._held.priority
@@ -96,7 +96,9 @@ class ModelStore:
             if home := read.get("data_source"):
                 models.append(model_from(home, read))
             else:
-                faults.append(Fault(f"{place}: data_source", "is missing; every model here lies in one"))
+                faults.append(
+                    Fault(f"{place}: data_source", "is missing; every model here belongs to a datasource")
+                )
         for place, given in rows[_DATASOURCES]:
             # Connection fields are not read, so that no error can quote a password.
             harmless = {name: value for name, value in given.items() if name in DATASOURCE.fields}
@@ -124,10 +126,10 @@ class ModelStore:
         settings = table(_SETTINGS, column("key"), column("value"))
         written = connection.scalar(select(settings.c.value).where(settings.c.key == _PRIORITY))
         try:
-            told = None if written is None else json.loads(written)
+            order = None if written is None else json.loads(written)
         except ValueError:
             return None
-        return tuple(map(str, told)) if isinstance(told, list) else None
+        return tuple(map(str, order)) if isinstance(order, list) else None
 
 
 def _object(place: str, written: object) -> Mapping[str, Any]:
@@ -141,7 +143,7 @@ def _object(place: str, written: object) -> Mapping[str, Any]:
 
 
 def _checked(place: str, rule: Rule, given: Mapping[str, Any], faults: list[Fault]) -> Any:
-    """What a row says, if it follows the rule; otherwise its faults are added to the others."""
+    """The value of a row if it follows the rule; otherwise its faults are added to the others."""
     try:
         return rule(given)
     except ValueError as reason:

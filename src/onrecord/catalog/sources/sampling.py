@@ -1,4 +1,4 @@
-"""WHICH values does a column hold, for example? A few short ones without secrets, and none for a column with a
+"""WHICH example values does a column hold? A few short ones without secrets, and none for a column with a
 secret's name.
 """
 

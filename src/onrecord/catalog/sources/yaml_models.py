@@ -1,4 +1,4 @@
-"""WHAT does a folder of YAML files say? A file for each model and datasource, and the order of datasources.
+"""WHAT does a folder of YAML files contain? A file for each model and datasource, and the order of datasources.
 
 models/<datasource>/<model>.yaml, datasources/<datasource>.yaml and priority.yaml; other files are ignored.
 """
@@ -100,7 +100,9 @@ def _yaml_files(root: Path, levels: tuple[str, ...]) -> dict[str, Path]:
         elif reason := next(filter(None, map(why_no_name, parts)), None):
             faults.append(Fault(str(path), f"is a name in references, so it {reason}"))
         elif canonical in files:
-            faults.append(Fault(str(path), f"says the same as {files[canonical].name}; keep one of the two"))
+            faults.append(
+                Fault(str(path), f"defines the same as {files[canonical].name}; keep one of the two")
+            )
         else:
             files[canonical] = path
     if faults:
@@ -166,7 +168,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any:
-    """What a file says, if it follows the rule; otherwise Invalid with all faults from top to bottom, each with its
+    """The content of a file, if it follows the rule; otherwise Invalid with all faults from top to bottom, each with its
     line.
 
     With `only`, other fields are ignored.
@@ -184,11 +186,13 @@ def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any
     try:
         return rule(read.value)
     except ValueError as reason:
-        told = [
+        located_faults = [
             (read.line_of(each.field), f"{each.field} {each.message}{_cure(each.message)}".strip())
             for each in faults_at("", reason)
         ]
-        raise Invalid(Fault(f"{path}, line {line}", message) for line, message in sorted(told)) from None
+        raise Invalid(
+            Fault(f"{path}, line {line}", message) for line, message in sorted(located_faults)
+        ) from None
 
 
 def _cure(message: str) -> str:
@@ -227,7 +231,7 @@ def model_from(datasource: str, given: Mapping[str, Any]) -> Model:
 
 
 def _place_faults(given: Mapping[str, Any], key: str, found: str, place: str) -> Iterator[Fault]:
-    """A model must be in the folder and file that its names say."""
+    """A model must be in the folder and file of its names."""
     if given.get(key) not in (None, place):
         yield Fault(key, f"is {given[key]!r} but {found}; make them agree")
 

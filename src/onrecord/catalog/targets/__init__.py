@@ -10,10 +10,10 @@ from onrecord.model.edits import Cell
 
 
 class Moved(Exception):
-    """Something else stands there than expected; the message says what."""
+    """The catalog holds another value than expected; the message names it."""
 
 
-class Standing(NamedTuple):
+class CurrentValue(NamedTuple):
     """The value at a place, and what the target needs to restore it. `is_anew` if it was promoted and the source's
     value has changed since.
     """
@@ -32,7 +32,7 @@ class Target(Protocol):
 
     name: str
 
-    def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
+    def read(self, cells: Iterable[Cell]) -> dict[Cell, CurrentValue]:
         """The values at some places, without those of entities that the catalog does not know."""
 
     def obstacle(self, change: FieldChange) -> str | None:

@@ -18,7 +18,7 @@ from onrecord.catalog.records import (
     record_of_datasource,
     records_with,
 )
-from onrecord.catalog.targets import Moved, Standing
+from onrecord.catalog.targets import CurrentValue, Moved
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import Datasource, Model
 from onrecord.model.changesets import Changeset, FieldChange
@@ -36,7 +36,7 @@ NAME: Final = "amendments"
 class AmendmentsTarget:
     """Promoted values next to the sources' own. Those of one changeset are in one record, and are written together.
 
-    Who may promote is checked before: the records of the catalog belong to whoever ingested them.
+    The caller's right to promote is checked before this: the records of the catalog belong to the user who ingested them.
     """
 
     name = NAME
@@ -47,13 +47,13 @@ class AmendmentsTarget:
         self._now = now
         self._embeds = embeds
 
-    def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
+    def read(self, cells: Iterable[Cell]) -> dict[Cell, CurrentValue]:
         wanted = list(cells)
         with self._store.reading(self._caller, self._now) as reading:
             catalog = reading.reading_of(ENTITIES)
             roots = {name: _root(catalog, name) for name in {root_of(cell.entity) for cell in wanted}}
-        told = {cell: _standing(roots[root_of(cell.entity)], cell) for cell in wanted}
-        return {cell: standing for cell, standing in told.items() if standing is not None}
+        values = {cell: _current_value(roots[root_of(cell.entity)], cell) for cell in wanted}
+        return {cell: value for cell, value in values.items() if value is not None}
 
     def obstacle(self, change: FieldChange) -> str | None:
         return None
@@ -61,13 +61,15 @@ class AmendmentsTarget:
     def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
         with self._store.writing(self._caller, self._now) as writing:
             if _state(writing, changeset.id) != "applying":
-                raise Moved(f"changeset {changeset.id} was settled meanwhile")
+                raise Moved(f"another process has finished changeset {changeset.id} meanwhile")
             catalog = writing.writing_of(ENTITIES)
             root = _root(catalog, changeset.entity)
             missing = [
-                each for each in changes if not _is_written(_standing(root, each.edit.cell), changeset, each)
+                each
+                for each in changes
+                if not _is_written(_current_value(root, each.edit.cell), changeset, each)
             ]
-            if moved := [told for each in missing if (told := _moved(root, each)) is not None]:
+            if moved := [why for each in missing if (why := _moved(root, each)) is not None]:
                 raise Moved("; ".join(moved))
             if root is not None and missing:
                 anew = {each.edit.cell: self._amendment(root, changeset, each) for each in missing}
@@ -78,7 +80,7 @@ class AmendmentsTarget:
         return Amendment(
             **change.edit.cell._asdict(),
             value=change.after,
-            source=source_value(root.told, change.edit.cell),
+            source=source_value(root.described, change.edit.cell),
             changeset=changeset.id,
             approved_by=change.approved_by,
             at=self._now,
@@ -121,11 +123,11 @@ class AmendmentsTarget:
         catalog = writing.writing_of(ENTITIES)
         root = _root(catalog, entity)
         assert root is not None
-        stood = root.promoted
+        promoted = root.promoted
         anew: dict[Cell, Amendment | None] = {
             cell: each
             for cell, each in amendments.items()
-            if cell not in stood or int(stood[cell].changeset) < int(each.changeset)
+            if cell not in promoted or int(promoted[cell].changeset) < int(each.changeset)
         }
         if anew:
             self._put(catalog, root, anew, "ingest")
@@ -134,13 +136,13 @@ class AmendmentsTarget:
         """Write or remove the amendments of some places, and update the records of these entities and of the root."""
         amendments = in_order(filter(None, {**root.promoted, **anew}.values()))
         change = Change(name, self._caller.user, self._caller.actor, self._now)
-        told, known = root.told, entity_of(root.record)
-        if isinstance(told, Datasource):
-            inside = catalog.filed_memories(entity_facet("in", told.canonical))
+        described, known = root.described, entity_of(root.record)
+        if isinstance(described, Datasource):
+            inside = catalog.filed_memories(entity_facet("in", described.canonical))
             seen = [str(entity_of(each)["name"]) for each in inside if each.status_reason != HIDDEN]
-            records = [record_of_datasource(told, seen, str(known.get("origin", "")), amendments)]
+            records = [record_of_datasource(described, seen, str(known.get("origin", "")), amendments)]
         else:
-            places = {told.canonical, *(cell.entity for cell in anew)}
+            places = {described.canonical, *(cell.entity for cell in anew)}
             records = list(_records(catalog, root, places, amendments))
         for record in records:
             saved = rewritten(catalog, record, change)
@@ -165,7 +167,7 @@ class _Root(NamedTuple):
     """The record of a model or datasource, also of one that is gone; what its source says, and what was promoted."""
 
     record: Memory
-    told: Model | Datasource
+    described: Model | Datasource
     promoted: dict[Cell, Amendment]
 
 
@@ -173,8 +175,8 @@ def _root(catalog: Reading, canonical: str) -> _Root | None:
     record = catalog.memory(record_id(canonical)) if catalog.size else None
     if record is None or entity_of(record)["kind"] not in ("datasource", "model"):
         return None
-    told = model_of(record) if entity_of(record)["kind"] == "model" else datasource_of(record)
-    return _Root(record, told, {each.cell: each for each in amendments_of(record)})
+    described = model_of(record) if entity_of(record)["kind"] == "model" else datasource_of(record)
+    return _Root(record, described, {each.cell: each for each in amendments_of(record)})
 
 
 def _state(reading: Reading, changeset: str) -> str | None:
@@ -183,7 +185,7 @@ def _state(reading: Reading, changeset: str) -> str | None:
 
 
 def _befores(reading: Reading, changes: Sequence[FieldChange]) -> dict[Cell, Amendment | None]:
-    """What was promoted at each place before a change, without what has itself been rolled back since."""
+    """The promoted value at each place before a change, without values that have been rolled back since."""
     known = {
         each.edit.cell: None if each.under is None else from_json(Amendment, each.under) for each in changes
     }
@@ -192,26 +194,26 @@ def _befores(reading: Reading, changes: Sequence[FieldChange]) -> dict[Cell, Ame
     return {cell: None if each is None or each.changeset in ended else each for cell, each in known.items()}
 
 
-def _standing(root: _Root | None, cell: Cell) -> Standing | None:
+def _current_value(root: _Root | None, cell: Cell) -> CurrentValue | None:
     """The value at a place: the amendment if there is one, else the source's; None if the place is gone."""
     if root is None or not root.record.is_live:
         return None
     try:
-        said = source_value(root.told, cell)
+        from_source = source_value(root.described, cell)
     except KeyError:
         return None
-    return _promoted(root, cell) or Standing(said)
+    return _promoted(root, cell) or CurrentValue(from_source)
 
 
-def _promoted(root: _Root, cell: Cell) -> Standing | None:
-    """What was promoted at a place, whether the place is there or gone: it may come back."""
+def _promoted(root: _Root, cell: Cell) -> CurrentValue | None:
+    """The promoted value at a place, even if the place is gone: it may come back."""
     held = root.promoted.get(cell)
     if held is None:
         return None
-    return Standing(held.value, to_json(held), any(said_anew(root.told, [held])))
+    return CurrentValue(held.value, to_json(held), any(said_anew(root.described, [held])))
 
 
-def _is_written(now: Standing | None, changeset: Changeset, change: FieldChange) -> bool:
+def _is_written(now: CurrentValue | None, changeset: Changeset, change: FieldChange) -> bool:
     """Whether the new value is there, and is ours or the source's own."""
     if now is None or not same_value(now.value, change.after):
         return False
@@ -221,20 +223,20 @@ def _is_written(now: Standing | None, changeset: Changeset, change: FieldChange)
 def _is_to_restore(root: _Root, changeset: Changeset, change: FieldChange) -> bool:
     """Whether our new value is still there; raises Moved if it is someone else's."""
     cell = change.edit.cell
-    now = _promoted(root, cell) or _standing(root, cell)
+    now = _promoted(root, cell) or _current_value(root, cell)
     if now is None or (now.under is None and not same_value(now.value, change.after)):
         # Our value is no longer there, so the source's is visible.
         return False
     if same_value(now.under, change.under):
         if now.under is None:
-            raise Moved(f"{_named(cell)}: the source says so itself by now")
+            raise Moved(f"{_named(cell)}: the source has the same value by now")
         return False
     if not _is_written(now, changeset, change):
         raise Moved(_changed_since(cell, now))
     return True
 
 
-def _changeset_in(now: Standing) -> str | None:
+def _changeset_in(now: CurrentValue) -> str | None:
     under: Mapping[str, Any] | None = now.under
     return None if under is None else under["changeset"]
 
@@ -242,7 +244,7 @@ def _changeset_in(now: Standing) -> str | None:
 def _moved(root: _Root | None, change: FieldChange) -> str | None:
     """An error text if a place no longer has its old value, else None."""
     cell = change.edit.cell
-    now = _standing(root, cell)
+    now = _current_value(root, cell)
     if now is None:
         return f"{_named(cell)}: the catalog no longer has {cell.entity}"
     if same_value((now.value, now.under), (change.before, change.under)):
@@ -250,7 +252,7 @@ def _moved(root: _Root | None, change: FieldChange) -> str | None:
     return _changed_since(cell, now)
 
 
-def _changed_since(cell: Cell, now: Standing) -> str:
+def _changed_since(cell: Cell, now: CurrentValue) -> str:
     by = _changeset_in(now)
     return f"{_named(cell)} was changed since" + (f" by changeset {by}" if by else " at its source")
 

@@ -29,7 +29,7 @@ class Targets:
     datahub: ServiceAddress | None
 
     def of(self, root: str, lookup: StoredCatalog) -> Target:
-        """Where what is approved of an entity goes: what has a URN of a dataset belongs to DataHub."""
+        """The target for approved changes of an entity: an entity with the URN of a dataset belongs to DataHub."""
         datasource, _, name = root.partition(".")
         has_urn = root.startswith(DATASET) or (name and urn_of(lookup.model(datasource, name)) is not None)
         if has_urn and self.datahub is not None:
@@ -37,13 +37,15 @@ class Targets:
         return self.named(UNSOURCED if is_unsourced(root, lookup) else AmendmentsTarget.name)
 
     def named(self, name: str) -> Target:
-        """The target that a changeset was written to, which alone can take it back."""
+        """The target that a changeset was written to; only that one can roll it back."""
         if name == UNSOURCED:
             return UnsourcedTarget(self.store, self.caller, self.now)
         if name != DATAHUB:
             return AmendmentsTarget(self.store, self.caller, self.now, embeds=self.embeds)
         if self.datahub is None:
-            raise CatalogUnavailable("This was written to DataHub, which is not set here. Set `datahub_url`.")
+            raise CatalogUnavailable(
+                "This was written to DataHub, but no DataHub is configured here. Set `datahub_url`."
+            )
         # Few have one.
         from onrecord.catalog.targets.datahub import DatahubTarget
 

@@ -14,23 +14,23 @@ from typing import Any, Final
 
 from onrecord.catalog.datahub import NAME
 from onrecord.catalog.datahub.client import DatahubClient
-from onrecord.catalog.datahub.datasets import DatasetReader, model_from
-from onrecord.catalog.datahub.properties import Property
-from onrecord.catalog.datahub.standing import (
+from onrecord.catalog.datahub.current_values import (
     COLUMN_FIELDS,
     Place,
     Wanted,
+    current_values,
     has_place,
     is_same,
     place_in,
-    standing,
 )
+from onrecord.catalog.datahub.datasets import DatasetReader, model_from
+from onrecord.catalog.datahub.properties import Property
 from onrecord.catalog.datahub.urns import DATASET, urn_of
 from onrecord.catalog.datahub.writing import ITEMS, Put, new_item, prepare, put
 from onrecord.catalog.editing import root_of
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.catalog.targets import Moved, Standing
-from onrecord.catalog.targets.retelling import retell
+from onrecord.catalog.targets import CurrentValue, Moved
+from onrecord.catalog.targets.refreshing import refresh_records
 from onrecord.errors import CatalogUnavailable
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import Model, field_of
@@ -49,7 +49,7 @@ _TRIES: Final = 2
 
 
 class DatahubTarget:
-    """Values in DataHub itself, which everyone there sees, and which the catalog here then reads."""
+    """Values in DataHub itself, where all its users see them; our catalog reads them from there."""
 
     name = NAME
 
@@ -64,10 +64,10 @@ class DatahubTarget:
 
     @property
     def _now(self) -> datetime:
-        """The time of the call, moved on: a changeset that takes long must not be taken for one that was left."""
+        """The time of the call plus the time that has passed: a slow changeset must not count as abandoned."""
         return self._begun + timedelta(seconds=time.monotonic() - self._started)
 
-    def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
+    def read(self, cells: Iterable[Cell]) -> dict[Cell, CurrentValue]:
         wanted = list(cells)
         roots = {root_of(cell.entity) for cell in wanted}
         models = self._known([root for root in roots if "." in root and not root.startswith(DATASET)])
@@ -77,9 +77,9 @@ class DatahubTarget:
             return {}
         with DatahubClient(self._address) as client:
             if datasets:
-                told = (model_from(each, {}) for each in DatasetReader(client).read(datasets))
-                models |= {model.aliases[0]: model for model in told}
-            return standing(client, list(_placed(wanted, models)))
+                models_read = (model_from(each, {}) for each in DatasetReader(client).read(datasets))
+                models |= {model.aliases[0]: model for model in models_read}
+            return current_values(client, list(_placed(wanted, models)))
 
     def _known(self, roots: Sequence[str]) -> dict[str, Model]:
         """The models of the catalog here that DataHub has too."""
@@ -93,7 +93,7 @@ class DatahubTarget:
         if cell.field not in COLUMN_FIELDS and cell.entity != root_of(cell.entity):
             return f"DataHub has {cell.field} of a dataset, and none of a column"
         if change.after is None and under.get("ingested"):
-            return f"DataHub ingests this {cell.field.removesuffix('s')} from its source: take it away there"
+            return f"DataHub ingests this {cell.field.removesuffix('s')} from its source: remove it there"
         if cell.field == "properties" and change.after is not None and "type" in under:
             return Property(under["type"], under["several"]).obstacle(change.after)
         return None
@@ -104,7 +104,7 @@ class DatahubTarget:
                 self._write(client, changeset.id, group)
             written = self._noted(changeset.id, {each.edit.cell for each in changes})
             shown = _looked(client, written, lambda now: all(_shows(now, each) for each in written))
-            self._retell(client, written)
+            self._refresh(client, written)
         return {each.edit.cell: UNSEEN for each in written if not _shows(shown, each)}
 
     def _write(self, client: DatahubClient, id: str, group: Sequence[FieldChange]) -> None:
@@ -112,9 +112,9 @@ class DatahubTarget:
         cells = {each.edit.cell for each in group}
         noted = {each.edit.cell for each in self._noted(id, cells)}
         for number in range(1, _TRIES + 1):
-            now = standing(client, [_wanted(each) for each in group])
+            now = current_values(client, [_wanted(each) for each in group])
             puts = [each for each in group if not (each.edit.cell in noted and _shows(now, each))]
-            if moved := [told for each in puts if (told := _moved(now, each)) is not None]:
+            if moved := [why for each in puts if (why := _moved(now, each)) is not None]:
                 raise Moved("; ".join(moved))
             if not puts:
                 return
@@ -132,20 +132,26 @@ class DatahubTarget:
                 if number == _TRIES or group[0].edit.field in ITEMS:
                     raise
 
-    def _retell(self, client: DatahubClient, changes: Sequence[FieldChange]) -> None:
-        """Show in the catalog here what DataHub says now; if it does not say it, the next ingest will."""
+    def _refresh(self, client: DatahubClient, changes: Sequence[FieldChange]) -> None:
+        """Refresh our catalog from DataHub; if DataHub cannot be read now, the next ingest does it."""
         reader = DatasetReader(client)
         for dataset in {place_in(each.under).dataset for each in changes}:
             with suppress(CatalogUnavailable):
-                for told in reader.read([dataset]):
-                    retell(self._store, self._caller, self._now, model_from(told, {}), embeds=self._embeds)
+                for dataset_read in reader.read([dataset]):
+                    refresh_records(
+                        self._store,
+                        self._caller,
+                        self._now,
+                        model_from(dataset_read, {}),
+                        embeds=self._embeds,
+                    )
 
     def _note(self, id: str, made: Mapping[Cell, str | None]) -> None:
         """Note that values are about to be written, and what was made for them. Moved if the changeset was settled."""
         with self._store.writing(self._caller, self._now) as writing:
             held = writing.changesets.one(id)
             if held is None or held.state != "applying":
-                raise Moved(f"changeset {id} was settled meanwhile")
+                raise Moved(f"another process has finished changeset {id} meanwhile")
             changes = tuple(
                 replace(each, written=True, under=_under(each, made[each.edit.cell]))
                 if each.edit.cell in made
@@ -173,7 +179,7 @@ class DatahubTarget:
         if not noted:
             return frozenset()
         with DatahubClient(self._address) as client:
-            now = standing(client, [_wanted(each) for each in noted])
+            now = current_values(client, [_wanted(each) for each in noted])
         return {each.edit.cell for each in noted if _shows(now, each)}
 
     def covered_by(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[str]:
@@ -203,7 +209,7 @@ class DatahubTarget:
             with DatahubClient(self._address) as client:
                 for group in _groups(ours):
                     kept |= _put_back(client, group)
-                self._retell(client, ours)
+                self._refresh(client, ours)
         return kept
 
 
@@ -260,12 +266,12 @@ def _put_back(client: DatahubClient, group: Sequence[FieldChange]) -> dict[Cell,
 def _looked(
     client: DatahubClient,
     changes: Sequence[FieldChange],
-    is_settled: Callable[[Mapping[Cell, Standing]], bool],
-) -> dict[Cell, Standing]:
+    is_settled: Callable[[Mapping[Cell, CurrentValue]], bool],
+) -> dict[Cell, CurrentValue]:
     """The values at some places, read again until they are as expected or time is up."""
     deadline, pause = time.monotonic() + SHOWN_WITHIN_S, FIRST_LOOK_S
     while True:
-        now = standing(client, [_wanted(each) for each in changes])
+        now = current_values(client, [_wanted(each) for each in changes])
         if is_settled(now) or time.monotonic() + pause > deadline:
             return now
         time.sleep(pause)
@@ -281,29 +287,29 @@ def _under(change: FieldChange, made: str | None) -> Mapping[str, Any]:
     return {**(change.under or {}), **({"made": made} if made else {})}
 
 
-def _put(change: FieldChange, value: Any, now: Standing) -> Put:
-    told = Put(change.edit.cell, place_in(change.under), value, now)
-    return told._replace(made=new_item(told))
+def _put(change: FieldChange, value: Any, now: CurrentValue) -> Put:
+    made_put = Put(change.edit.cell, place_in(change.under), value, now)
+    return made_put._replace(made=new_item(made_put))
 
 
 def _before(change: FieldChange) -> Any:
-    """What is written to have the old value again: a description that was ingested shows through by itself."""
+    """The value to write to restore the old one: an ingested description shows again by itself."""
     if change.edit.field == "description" and not (change.under or {}).get("edited"):
         return None
     return change.before
 
 
-def _shows(now: Mapping[Cell, Standing], change: FieldChange) -> bool:
+def _shows(now: Mapping[Cell, CurrentValue], change: FieldChange) -> bool:
     held = now.get(change.edit.cell)
     return held is not None and is_same(change.edit.cell, held.value, change.after, held.under)
 
 
-def _is_before(now: Mapping[Cell, Standing], change: FieldChange) -> bool:
+def _is_before(now: Mapping[Cell, CurrentValue], change: FieldChange) -> bool:
     held = now.get(change.edit.cell)
     return held is not None and is_same(change.edit.cell, held.value, change.before, held.under)
 
 
-def _moved(now: Mapping[Cell, Standing], change: FieldChange) -> str | None:
+def _moved(now: Mapping[Cell, CurrentValue], change: FieldChange) -> str | None:
     cell = change.edit.cell
     if cell not in now:
         return f"{_named(cell)}: DataHub no longer has it"

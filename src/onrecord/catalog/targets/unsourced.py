@@ -1,8 +1,8 @@
-"""HOW is a value of an entity promoted that no source has yet? In its changesets alone, until a source has it.
+"""HOW is a value promoted of an entity that no source has yet? It stays in its changesets until a source has the entity.
 
 An entity that was never ingested has no record in the catalog, so no search, list or count can take it for a table.
-What people promoted of it is what the changesets that name it have written and not taken back. When an ingest brings the
-thing itself, they are renamed as the catalog calls it, and their values become amendments of its record.
+Its promoted values are those that changesets have written and not taken back. When an ingest brings the entity, the
+changesets get the entity's name in the catalog, and their values become amendments of its record.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -14,7 +14,7 @@ from onrecord.catalog.amendments import Amendment, amendments_of, in_order, show
 from onrecord.catalog.editing import root_of
 from onrecord.catalog.resolution import Ambiguous, Unresolved, resolve
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.catalog.targets import Moved, Standing
+from onrecord.catalog.targets import CurrentValue, Moved
 from onrecord.catalog.targets.amendments import NAME as AMENDMENTS
 from onrecord.catalog.targets.amendments import AmendmentsTarget
 from onrecord.model.caller import Caller
@@ -29,7 +29,7 @@ from onrecord.store.ports.store import Store
 #: The name of this target, and the state of what it holds values of.
 NAME: Final = "unsourced"
 _HINT: Final = (
-    "Read it in first (`onrecord ingest`), or say unknown=keep to promote values before a source tells of it."
+    "Read it in first (`onrecord ingest`), or use unknown=keep to promote values before a source has it."
 )
 _NO_NAME: Final = (MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX)
 
@@ -44,7 +44,7 @@ def root_meant(entity: str, reading: Reading, lookup: StoredCatalog, unknown: Un
         raise
     except Unresolved as problem:
         root = root_of(entity)
-        if lookup.was_told_of(root) or root.startswith(_NO_NAME):
+        if lookup.had_source(root) or root.startswith(_NO_NAME):
             raise
         if unknown == "keep" or promoted_of(root, reading):
             return root
@@ -52,15 +52,15 @@ def root_meant(entity: str, reading: Reading, lookup: StoredCatalog, unknown: Un
 
 
 def is_unsourced(root: str, lookup: StoredCatalog) -> bool:
-    """Whether an entity has a name by which a source may bring it one day, and none has yet."""
-    return not root.startswith(_NO_NAME) and not lookup.was_told_of(root)
+    """Whether no source has brought an entity yet, though its name is one that a source could bring."""
+    return not root.startswith(_NO_NAME) and not lookup.had_source(root)
 
 
-def _is_told_of(name: str, lookup: StoredCatalog) -> bool:
+def _has_source(name: str, lookup: StoredCatalog) -> bool:
     try:
         return bool(resolve(name, lookup).canonical)
     except Unresolved:
-        return lookup.was_told_of(name)
+        return lookup.had_source(name)
 
 
 def promoted_of(root: str, reading: Reading, without: str = "") -> dict[Cell, Amendment]:
@@ -70,13 +70,13 @@ def promoted_of(root: str, reading: Reading, without: str = "") -> dict[Cell, Am
 
 def _promoted(changesets: Iterable[Changeset]) -> dict[Cell, Amendment]:
     """What changesets, the oldest first, have written and not taken back."""
-    told: dict[Cell, Amendment] = {}
+    promoted: dict[Cell, Amendment] = {}
     for changeset in changesets:
         if changeset.target == NAME and changeset.state in ("applied", *UNSETTLED):
-            told |= {
+            promoted |= {
                 each.edit.cell: _amendment(changeset, each) for each in changeset.changes if each.written
             }
-    return told
+    return promoted
 
 
 def _amendment(changeset: Changeset, change: FieldChange) -> Amendment:
@@ -99,11 +99,11 @@ class UnsourcedTarget:
         self._caller = replace(caller, permissions=frozenset(TENANT_PERMISSIONS))
         self._now = now
 
-    def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
+    def read(self, cells: Iterable[Cell]) -> dict[Cell, CurrentValue]:
         wanted = list(cells)
         with self._store.reading(self._caller, self._now) as reading:
             held = {root: promoted_of(root, reading) for root in {root_of(cell.entity) for cell in wanted}}
-        return {cell: _standing(held[root_of(cell.entity)], cell) for cell in wanted}
+        return {cell: _current_value(held[root_of(cell.entity)], cell) for cell in wanted}
 
     def obstacle(self, change: FieldChange) -> str | None:
         return None
@@ -112,11 +112,11 @@ class UnsourcedTarget:
         with self._store.writing(self._caller, self._now) as writing:
             held = writing.changesets.one(changeset.id)
             if held is None or held.state != "applying":
-                raise Moved(f"changeset {changeset.id} was settled meanwhile")
-            if _is_told_of(changeset.entity, StoredCatalog(writing)):
-                raise Moved(f"a source tells of {changeset.entity} by now")
+                raise Moved(f"another process has finished changeset {changeset.id} meanwhile")
+            if _has_source(changeset.entity, StoredCatalog(writing)):
+                raise Moved(f"a source now has {changeset.entity}")
             now = promoted_of(changeset.entity, writing, without=changeset.id)
-            if moved := [told for each in changes if (told := _moved(now, each)) is not None]:
+            if moved := [why for each in changes if (why := _moved(now, each)) is not None]:
                 raise Moved("; ".join(moved))
             self._mark(writing, held, changes, written=True)
         return {}
@@ -142,8 +142,8 @@ class UnsourcedTarget:
     def covered_by(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[str]:
         with self._store.reading(self._caller, self._now) as reading:
             now = promoted_of(changeset.entity, reading)
-        stand = filter(None, (now.get(each.edit.cell) for each in changes))
-        return {each.changeset for each in stand if int(each.changeset) > int(changeset.id)}
+        current = filter(None, (now.get(each.edit.cell) for each in changes))
+        return {each.changeset for each in current if int(each.changeset) > int(changeset.id)}
 
     def restore(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
         with self._store.writing(self._caller, self._now) as writing:
@@ -153,15 +153,15 @@ class UnsourcedTarget:
         return {}
 
 
-def _standing(promoted: Mapping[Cell, Amendment], cell: Cell) -> Standing:
+def _current_value(promoted: Mapping[Cell, Amendment], cell: Cell) -> CurrentValue:
     held = promoted.get(cell)
-    return Standing(None) if held is None else Standing(held.value, to_json(held))
+    return CurrentValue(None) if held is None else CurrentValue(held.value, to_json(held))
 
 
 def _moved(now: Mapping[Cell, Amendment], change: FieldChange) -> str | None:
     cell = change.edit.cell
-    stands = _standing(now, cell)
-    if same_value((stands.value, stands.under), (change.before, change.under)):
+    current = _current_value(now, cell)
+    if same_value((current.value, current.under), (change.before, change.under)):
         return None
     by = f" by changeset {now[cell].changeset}" if cell in now else ""
     return f"{' '.join(filter(None, cell))} was changed since{by}"
@@ -175,19 +175,19 @@ def shown_unsourced(name: str, reading: Reading) -> dict[str, Any] | None:
     own = [each for each in promoted if each.entity == name and each.value is not None]
     described = [each.value for each in own if each.field == "description"]
     tags = [each.key for each in own if each.field == "tags"]
-    told = {"description": described[0] if described else None, "tags": tags}
+    fields = {"description": described[0] if described else None, "tags": tags}
     return {
         "canonical": name,
         "state": NAME,
-        **{field: value for field, value in told.items() if value},
+        **{field: value for field, value in fields.items() if value},
         "promoted": list(map(shown_amendment, promoted)),
-        "notes": [f"No source has told of {name} yet; this is what people promoted of it."],
+        "notes": [f"No source has brought {name} yet; this is what people promoted of it."],
     }
 
 
 def move_to_sources(store: Store, caller: Caller, now: datetime, *, embeds: bool) -> None:
-    """Give what was promoted of things that a source has brought since to their records; and call these things in their
-    changesets as the catalog does, so that they are listed and rolled back like any other.
+    """Move the promoted values of entities that a source has brought since to their records, and give these entities their
+    catalog names in the changesets, so that they are listed and rolled back like any other.
     """
     caller = replace(caller, permissions=frozenset(TENANT_PERMISSIONS))
     with store.reading(caller, now) as reading:
@@ -200,7 +200,7 @@ def move_to_sources(store: Store, caller: Caller, now: datetime, *, embeds: bool
 
 
 def _brought(reading: Reading) -> dict[str, list[Changeset]]:
-    """The applied changesets of things that have a name as given, and now a record, by the name of that record."""
+    """The applied changesets of entities that were named as given and now have a record, by the name of that record."""
     lookup = StoredCatalog(reading)
     found: dict[str, list[Changeset]] = {}
     for changeset in reading.changesets.applied_under(NAME, URN_PREFIX):
@@ -216,21 +216,21 @@ def _brought(reading: Reading) -> dict[str, list[Changeset]]:
 def _move(writing: Writing, target: AmendmentsTarget, root: str, changesets: Sequence[Changeset]) -> None:
     lookup = StoredCatalog(writing)
     record = lookup.record(root)
-    stood = {} if record is None else {each.cell: each for each in amendments_of(record)}
+    amended_before = {} if record is None else {each.cell: each for each in amendments_of(record)}
     anew = []
     for changeset in changesets:
         moved = _renamed(changeset, root, lookup)
-        moved = replace(moved, changes=tuple(_over(each, moved.id, stood) for each in moved.changes))
-        stood |= _promoted([moved])
+        moved = replace(moved, changes=tuple(_over(each, moved.id, amended_before) for each in moved.changes))
+        amended_before |= _promoted([moved])
         anew.append(moved)
     target.adopt(writing, root, _promoted(anew))
     for each in anew:
         writing.changesets.replace(replace(each, target=AMENDMENTS) if each.target == NAME else each)
 
 
-def _over(change: FieldChange, id: str, stood: Mapping[Cell, Amendment]) -> FieldChange:
+def _over(change: FieldChange, id: str, amended_before: Mapping[Cell, Amendment]) -> FieldChange:
     """A change that knows what was promoted before by another name of the thing, and comes back when it is taken back."""
-    before = stood.get(change.edit.cell)
+    before = amended_before.get(change.edit.cell)
     if change.under is not None or before is None or int(before.changeset) > int(id):
         return change
     return replace(change, under=to_json(before))
@@ -256,7 +256,7 @@ def _called(under: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tupl
 
 
 def _name_in(root: str, name: str, given: str, lookup: StoredCatalog) -> str:
-    """What the catalog calls a thing or a part of it; a part that the source does not have may come later."""
+    """The catalog's name of an entity or a part of it; a part that the source lacks may come later."""
     try:
         return resolve(name, lookup).canonical
     except Unresolved:

@@ -9,12 +9,12 @@ from onrecord.model import ids
 from onrecord.model.advice import NO, YES, Advised, Task
 from onrecord.providers.advising import NO_ADVISOR
 
-#: Said of what was asked for and left out, since nobody is configured to do it.
+#: The note for advice that was requested but not given, because no advisor is configured.
 LEFT_OUT: Final = f"{NO_ADVISOR} here, so this was left out"
 _NO_QUESTION: Final = "there is no q, so there was nothing to ask"
 _BY_HAND: Final = "supersedes_ids was given, so nobody was asked"
 _NOTHING_NEAR: Final = "there is nothing else of this type, so nobody was asked"
-#: The task behind each switch of an agent, and what is said where it was not done.
+#: The task behind each switch of an agent, and the note if it was not done.
 SWITCHES: Final[Mapping[str, tuple[Task, str]]] = {
     "search_expand": ("expand", "only the query itself was searched"),
     "rerank": ("rerank", "the order is that of the search"),
@@ -33,37 +33,37 @@ def whom(field: str, value: Any) -> str | None:
 
 def on_search(query: Mapping[str, str], found: Sequence[Advised] | None) -> dict[str, Any]:
     """The blocks of an answer about a search: `expansion` and `rerank`. Without a question, nothing was searched for."""
-    told: dict[str, Any] = {}
+    blocks: dict[str, Any] = {}
     if model := query.get("expand"):
         advised = _of("expand", found)
         queries = list(advised.said) if advised else []
-        told["expansion"] = _block(model, advised, _NO_QUESTION, queries=queries)
+        blocks["expansion"] = _block(model, advised, _NO_QUESTION, queries=queries)
     if query.get("rerank") or query.get("rerank_fine"):
-        told["rerank"] = _block(query.get("rerank", ""), _of("rerank", found), _NO_QUESTION)
+        blocks["rerank"] = _block(query.get("rerank", ""), _of("rerank", found), _NO_QUESTION)
         if fine := query.get("rerank_fine"):
             advised = _of("rerank_fine", found)
-            told["rerank"] |= {"fine_model": fine, "fine_applied": advised is not None and advised.applied}
+            blocks["rerank"] |= {"fine_model": fine, "fine_applied": advised is not None and advised.applied}
             if advised is not None and (note := _note(advised)):
-                told["rerank"] |= {"note": told["rerank"].get("note", note)}
-    return told
+                blocks["rerank"] |= {"note": blocks["rerank"].get("note", note)}
+    return blocks
 
 
 def on_entry(body: Mapping[str, Any], found: Sequence[Advised], *, by_hand: bool) -> dict[str, Any]:
     """The blocks of an answer about a new entry: `auto_tag` and `supersede`."""
-    told: dict[str, Any] = {}
+    blocks: dict[str, Any] = {}
     if model := body.get("auto_tag"):
         advised = _of("tag", found)
-        told["auto_tag"] = _block(model, advised, added=list(advised.said) if advised else [])
+        blocks["auto_tag"] = _block(model, advised, added=list(advised.said) if advised else [])
     if model := body.get("supersede"):
         advised = _of("supersede", found)
-        told["supersede"] = _block(
+        blocks["supersede"] = _block(
             model,
             advised,
             _BY_HAND if by_hand else _NOTHING_NEAR,
             candidates=[_number(id) for id in advised.shown] if advised else [],
             invalidated=[_number(id) for id in advised.said] if advised else [],
         )
-    return told
+    return blocks
 
 
 def lines_about(switch: str, found: Sequence[Advised]) -> Iterator[str]:
@@ -71,20 +71,17 @@ def lines_about(switch: str, found: Sequence[Advised]) -> Iterator[str]:
     task, instead = SWITCHES[switch]
     advised = _of(task, found)
     if advised is not None and not advised.applied:
-        why = (
-            advised.note
-            if advised.note == NO_ADVISOR
-            else f"advisor unavailable: {one_line(advised.note or '')}"
-        )
-        yield f"{switch}: {why}; {instead}"
+        note = one_line(advised.note or "")
+        is_plain = advised.note == NO_ADVISOR or advised.was_needless
+        yield f"{switch}: {note if is_plain else f'advisor unavailable: {note}'}; {instead}"
 
 
 def also_searched(found: Sequence[Advised]) -> Iterator[str]:
     """The line by which an agent sees what else was searched for."""
     advised = _of("expand", found)
     if advised is not None and advised.applied:
-        told = " | ".join(f"'{one_line(each)}'" for each in advised.said)
-        yield f"(also searched: {told})"
+        phrases = " | ".join(f"'{one_line(each)}'" for each in advised.said)
+        yield f"(also searched: {phrases})"
 
 
 def _of(task: Task, found: Sequence[Advised] | None) -> Advised | None:
@@ -94,14 +91,16 @@ def _of(task: Task, found: Sequence[Advised] | None) -> Advised | None:
 def _block(model: str, advised: Advised | None, otherwise: str = "", **lists: list[Any]) -> dict[str, Any]:
     """What was asked for, whether it was done, what came of it, and why not if it was not."""
     note = otherwise if advised is None else _note(advised)
-    told = {"model": model, "applied": advised is not None and advised.applied, **lists}
-    return told | ({"note": note} if note else {})
+    fields = {"model": model, "applied": advised is not None and advised.applied, **lists}
+    return fields | ({"note": note} if note else {})
 
 
 def _note(advised: Advised) -> str | None:
     if advised.note == NO_ADVISOR:
         return LEFT_OUT
-    return None if advised.applied or not advised.note else f"advisor unavailable: {advised.note}"
+    if advised.applied or not advised.note:
+        return None
+    return advised.note if advised.was_needless else f"advisor unavailable: {advised.note}"
 
 
 def _number(id: str) -> int | str:

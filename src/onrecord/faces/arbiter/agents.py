@@ -58,12 +58,12 @@ def put_agent(door: OnRecord, agent: str, document: Mapping[str, Any]) -> dict[s
     asked = {ours: block[name] for name, ours in _OBEYED.items() if block.get(name) is not None}
     kept = {name: value for name, value in asdict(before).items() if name not in _OBEYED.values()}
     metadata = {**before.metadata, _KEPT: dict(document)}
-    return _told(door, door.set_agent(agent, **kept | asked | {"metadata": metadata}))
+    return _shown(door, door.set_agent(agent, **kept | asked | {"metadata": metadata}))
 
 
 def get_agent(door: OnRecord, agent: str) -> dict[str, Any]:
     """The document of an agent; its memory block shows the settings in force."""
-    return _told(door, door.show_agent(agent))
+    return _shown(door, door.show_agent(agent))
 
 
 def wants(agent: ShownAgent, switch: str) -> bool:
@@ -72,9 +72,9 @@ def wants(agent: ShownAgent, switch: str) -> bool:
 
 
 def whom(agent: ShownAgent, switch: str) -> str | None:
-    """Whom a switch wants to be asked: the agent's own advisor, or nobody. None if the document does not speak of it."""
-    said = _block(agent).get(switch)
-    return None if said is None else advisor_of(agent) if said else NO
+    """Which advisor a switch asks: the agent's own, or none. None if the document does not contain the switch."""
+    value = _block(agent).get(switch)
+    return None if value is None else advisor_of(agent) if value else NO
 
 
 def advisor_of(agent: ShownAgent) -> str:
@@ -89,23 +89,23 @@ def decays(agent: ShownAgent) -> bool:
     return agent.settings.decay is not False
 
 
-def _told(door: OnRecord, agent: ShownAgent) -> dict[str, Any]:
+def _shown(door: OnRecord, agent: ShownAgent) -> dict[str, Any]:
     document = _document(agent)
     in_force = {name: getattr(agent.settings, ours) for name, ours in _OBEYED.items()}
     in_force |= {"age_decay": decays(agent)} | {name: wants(agent, name) for name in _ADVISED}
-    told = {
+    fields = {
         "agent": {**document, "name": agent.agent, "memory": in_force},
         "updated_at": None if agent.updated_at is None else seconds(agent.updated_at),
     }
-    unheard = [name for name in _ADVISED if in_force[name]]
+    without_effect = [name for name in _ADVISED if in_force[name]]
     if door.advisor.is_there:
         why = NO_MODEL if advisor_of(agent) == NO else ""
     else:
-        unheard += ["advisor"] if document.get("advisor") else []
+        without_effect += ["advisor"] if document.get("advisor") else []
         why = f"{NO_ADVISOR} here"
-    if not unheard or not why:
-        return told
-    return told | {"note": f"{why}: {', '.join(unheard)} is kept as given, and nothing obeys it"}
+    if not without_effect or not why:
+        return fields
+    return fields | {"note": f"{why}: {', '.join(without_effect)} is stored as given, without any effect"}
 
 
 def _document(agent: ShownAgent) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.wire import to_json
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
 from onrecord.surfaces.cli.render import show_json
@@ -54,7 +54,7 @@ def _text(file: str) -> str:
     try:
         return sys.stdin.read() if file == _STANDARD else Path(file).read_bytes().decode()
     except OSError as problem:
-        raise Invalid([Fault("file", f"{file} cannot be read: {problem.strerror}")]) from None
+        raise invalid("file", f"{file} cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError as problem:
         reason = f"is not UTF-8 ({problem.reason} at byte {problem.start}); convert it first"
-        raise Invalid([Fault("file", reason)]) from None
+        raise invalid("file", reason) from None

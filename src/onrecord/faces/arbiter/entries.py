@@ -97,17 +97,17 @@ def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     except OnRecordError:
         _require_active(door, supersedes)
         raise
-    if answer.outcome == "turned_down":
+    if answer.outcome == "rejected":
         raise Conflict(answer.warnings[-1])
-    told = hydrated(door, answer.memory)
+    fields = hydrated(door, answer.memory)
     if supersedes:
-        told["supersedes_manual"] = {
+        fields["supersedes_manual"] = {
             "requested": [number(id) for id in supersedes],
             "invalidated": [number(id) for id in answer.superseded],
         }
     if answer.memory.proposes is not None:
-        told["proposal"] = answer.warnings[-1]
-    return told | advice.on_entry(body, answer.advice, by_hand=bool(supersedes))
+        fields["proposal"] = answer.warnings[-1]
+    return fields | advice.on_entry(body, answer.advice, by_hand=bool(supersedes))
 
 
 def get_entry(door: OnRecord, id: str) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def patch_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, A
     if not changes:
         return hydrated(door, before)
     try:
-        revised = _linked(body, lambda: door.revise(before.id, **changes))
+        revised = _linked(body, lambda: door.revise(ids.exactly(before.id), **changes))
     except (NotFound, Conflict):
         raise Gone(f"entry {id} vanished while it was changed; nothing was written") from None
     return hydrated(door, revised.memory) | _proposal(revised)
@@ -161,20 +161,20 @@ def invalidate_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[s
     # never true.
     at = asked if asked is None else max(asked, memory.valid_from)
     try:
-        retired = door.retire(memory.id, at=at)
+        retired = door.retire(ids.exactly(memory.id), at=at)
     except Invalid as problem:
         raise Wrong("when", f"'when' {problem.faults[0].message}") from None
     if not retired.changed and retired.proposal is None:
         raise missing(id, "not found or already invalidated")
-    told = {"invalidated": retired.changed, "id": number(memory.id)} | _proposal(retired)
+    fields = {"invalidated": retired.changed, "id": number(memory.id)} | _proposal(retired)
     if asked is None or seconds(asked) >= (begun := seconds(memory.valid_from)):
-        return told
+        return fields
     early = "'when' lies before the entry began, so its window"
     if retired.proposal is not None:
-        return told | {
+        return fields | {
             "note": f"{early} will be closed where it opened, at {begun}, once someone accepts this"
         }
-    return told | {"valid_to": begun, "note": f"{early} is closed where it opened: valid_to is {begun}"}
+    return fields | {"valid_to": begun, "note": f"{early} is closed where it opened: valid_to is {begun}"}
 
 
 def list_entries(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
@@ -187,8 +187,8 @@ def list_entries(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
     else:
         found = search(door, question, asked, query)
         memories, advised = [hit.memory for hit in found.hits], found.advice
-    told = {"entries": [entry(door, memory) for memory in memories], "count": len(memories)}
-    return told | advice.on_search(query, advised)
+    answer_fields = {"entries": [entry(door, memory) for memory in memories], "count": len(memories)}
+    return answer_fields | advice.on_search(query, advised)
 
 
 def search(door: OnRecord, question: str, asked: Mapping[str, Any], query: Mapping[str, str]) -> Recalled:
@@ -302,8 +302,8 @@ def entry(door: OnRecord, memory: Memory) -> dict[str, Any]:
 
 def hydrated(door: OnRecord, memory: Memory) -> dict[str, Any]:
     """A memory in the shape of an entry, with the file that it is linked to."""
-    told = entry(door, memory)
-    return told if memory.artifact is None else told | file_of(door.show(memory.id).artifact)
+    fields = entry(door, memory)
+    return fields if memory.artifact is None else fields | file_of(door.show(ids.exactly(memory.id)).artifact)
 
 
 def file_of(artifact: Artifact | None) -> dict[str, Any]:
@@ -427,7 +427,7 @@ def conversation_of(door: OnRecord, given: str) -> Conversation:
 def _numbered(door: OnRecord, name: str) -> Conversation | None:
     """The conversation that the tenant gave a number, if one is a member of it.
 
-    Where an import brought another of that number, the first that was begun counts, which listings tell last.
+    If an import added another one with that number, the one that was begun first counts; listings show it last.
     """
     page = door.conversations(name=name, limit=BROWSE_LIMIT)
     found = [each for each in page.conversations if each.numbered]
@@ -438,7 +438,7 @@ def _numbered(door: OnRecord, name: str) -> Conversation | None:
 
 
 def conversation_id(name: str) -> int | str:
-    """The id of a conversation: its number, whoever began it, or else the name by which the caller finds it."""
+    """The id of a conversation: its number, even if someone else began it, or else the name by which the caller finds it."""
     whole = ids.whole_number(key_of(name, "").id)
     return name if whole is None else whole
 

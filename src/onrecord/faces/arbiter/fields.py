@@ -58,8 +58,8 @@ def _checked(field: str, rule: Rule, value: Any, sentence: str | None = None) ->
 
 
 def read_type(value: Any) -> Kind:
-    told = f"invalid type {shown(value)}: must be one of {', '.join(TYPES)}"
-    return cast(Kind, _checked("type", _TYPE, value, told))
+    reason = f"invalid type {shown(value)}: must be one of {', '.join(TYPES)}"
+    return cast(Kind, _checked("type", _TYPE, value, reason))
 
 
 def read_types(text: str) -> tuple[Kind, ...]:
@@ -83,11 +83,11 @@ def read_title(value: Any) -> str:
     return value
 
 
-def read_content(value: Any, most: int = CONTENT_BYTES) -> str:
+def read_content(value: Any) -> str:
     if not isinstance(value, str):
         raise Wrong("content", "content must be a text")
-    if size(value) > most:
-        raise Wrong("content", f"content exceeds {most // 1024} KiB (got {size(value)} bytes)")
+    if size(value) > CONTENT_BYTES:
+        raise Wrong("content", f"content exceeds {CONTENT_BYTES // 1024} KiB (got {size(value)} bytes)")
     return value
 
 
@@ -114,8 +114,7 @@ def read_tags(value: Any) -> list[str]:
 
 def read_id(field: str, value: Any) -> str:
     """An id as we write it: 42, "42" and "#42" are the same."""
-    place = _checked(field, ids.address, value)
-    return ids.spell(place.tenant or "", place.id)
+    return str(_checked(field, ids.written, value))
 
 
 def read_model(field: str, value: Any) -> None:
@@ -131,18 +130,18 @@ def size(text: str) -> int:
 def read_artifact(value: Any) -> str | None:
     if value is None or (value == 0 and not isinstance(value, bool)):
         return None
-    told = f"artifact_id must be a number \N{GREATER-THAN OR EQUAL TO} 0 (got {shown(value)})"
-    return str(_checked("artifact_id", Integer(0), value, told))
+    reason = f"artifact_id must be a number \N{GREATER-THAN OR EQUAL TO} 0 (got {shown(value)})"
+    return str(_checked("artifact_id", Integer(0), value, reason))
 
 
 def read_moment(field: str, value: Any) -> datetime | None:
     """A time, from seconds since 1970, or from milliseconds if the number is that large; None for null and 0."""
     if value is None:
         return None
-    told = f"{field!r} must be a non-negative epoch, \N{GREATER-THAN OR EQUAL TO} 0 (got {shown(value)})"
-    seconds = _checked(field, Number(), value, told)
+    reason = f"{field!r} must be a non-negative epoch, \N{GREATER-THAN OR EQUAL TO} 0 (got {shown(value)})"
+    seconds = _checked(field, Number(), value, reason)
     if not isfinite(seconds) or seconds < 0:
-        raise Wrong(field, told)
+        raise Wrong(field, reason)
     if seconds == 0:
         return None
     try:

@@ -4,14 +4,14 @@ decide.
 Every error has its text under the key `error`. A request with faults is answered with status 400.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from onrecord.errors import Fault, Invalid, OnRecordError
+from onrecord.errors import Invalid, OnRecordError
 from onrecord.faces.arbiter import agents, entries, shapes, slash, workspace
 from onrecord.faces.arbiter.entries import (
     LIST_LIMIT,
@@ -23,12 +23,21 @@ from onrecord.faces.arbiter.entries import (
 )
 from onrecord.faces.arbiter.workspace import TooLarge
 from onrecord.model.limits import ARTIFACT_BYTES
-from onrecord.model.near_names import unknown_names
+from onrecord.model.rules import OrNone
+from onrecord.model.schema import closed_schema
+from onrecord.model.shapes import Described, Object, taken
 from onrecord.model.wire import to_json
 from onrecord.model.workspace import MEDIA_TYPE
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_object
-from onrecord.surfaces.rest.declared import FaceHttp, FaceRoute, JsonSchema, Parameter, RouteAnswer
+from onrecord.surfaces.rest.declared import (
+    Act,
+    FaceHttp,
+    FaceRoute,
+    Parameter,
+    RouteAnswer,
+    get_route,
+)
 from onrecord.surfaces.rest.problems import UNREADABLE, Refusal, detail_of, headers_of, kind_of
 from onrecord.surfaces.rest.request_runner import state_of
 from onrecord.workspace.artifacts import ArtifactContent
@@ -50,89 +59,46 @@ def _refuse(error: OnRecordError) -> Response:
     status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), None)
     # Details that the other routes hide from callers are hidden here too.
     text = detail_of(error) if status is None else str(error)
-    told: dict[str, Any] = {"error": "; ".join(text.splitlines())}
+    body: dict[str, Any] = {"error": "; ".join(text.splitlines())}
     if isinstance(error, Exists):
-        told["existing_id"] = error.existing
-    return JSONResponse(told, status or kind_of(error).status, headers_of(error))
+        body["existing_id"] = error.existing
+    return JSONResponse(body, status or kind_of(error).status, headers_of(error))
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def _sent(request: Request, body: bytes) -> dict[str, Any]:
     """The JSON object in a body, whatever the Content-Type of the request."""
     try:
         return read_object(Headers({"content-type": "application/json"}), body)
     except Refusal as refusal:
-        told = str(refusal)
-        prefix = "" if "JSON object" in told else "invalid JSON: "
-        raise Refusal(UNREADABLE, prefix + told) from None
+        reason = str(refusal)
+        prefix = "" if "JSON object" in reason else "invalid JSON: "
+        raise Refusal(UNREADABLE, prefix + reason) from None
 
 
-def _create_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.create_entry(door, _object(body)), 201)
+def _asked(request: Request, body: bytes) -> Any:
+    return request.query_params
 
 
-def _list_entries(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.list_entries(door, request.query_params))
+def _id(request: Request, body: bytes) -> Any:
+    return request.path_params["id"]
 
 
-def _get_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.get_entry(door, request.path_params["id"]))
+def _agent(request: Request, body: bytes) -> Any:
+    return request.path_params["agent"]
 
 
-def _patch_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.patch_entry(door, request.path_params["id"], _object(body)))
+def _act(function: Callable[..., Any], *arguments: Callable[[Request, bytes], Any], status: int = 200) -> Act:
+    """Answer with what the function returns for the door and these parts of the request."""
 
+    def act(door: OnRecord, request: Request, body: bytes) -> Response:
+        return JSONResponse(function(door, *(read(request, body) for read in arguments)), status)
 
-def _delete_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.delete_entry(door, request.path_params["id"]))
-
-
-def _invalidate_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.invalidate_entry(door, request.path_params["id"], _object(body)))
-
-
-def _create_relation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.create_relation(door, _object(body)), 201)
-
-
-def _list_relations(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.list_relations(door, request.query_params))
-
-
-def _delete_relation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.delete_relation(door, request.path_params["id"]))
-
-
-def _graph(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(entries.graph(door, request.query_params))
-
-
-def _list_scratchpads(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(workspace.list_scratchpads(door))
-
-
-def _get_scratchpad(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(workspace.get_scratchpad(door, request.path_params["agent"]))
-
-
-def _create_conversation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(workspace.create_conversation(door, _object(body)), 201)
-
-
-def _list_conversations(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(workspace.list_conversations(door, request.query_params))
-
-
-def _get_conversation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(workspace.get_conversation(door, request.path_params["id"]))
-
-
-def _delete_conversation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(workspace.delete_conversation(door, request.path_params["id"]))
+    return act
 
 
 def _write_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
-    told, created = workspace.write_artifact(door, request.path_params["id"], _object(body))
-    return JSONResponse(told, 201 if created else 200)
+    answer, created = workspace.write_artifact(door, request.path_params["id"], _sent(request, body))
+    return JSONResponse(answer, 201 if created else 200)
 
 
 def _list_artifacts(door: OnRecord, request: Request, body: bytes) -> Response:
@@ -166,39 +132,21 @@ def _kind(found: ArtifactContent) -> str:
     return found.artifact.media_type if found.artifact.media_type.isascii() else MEDIA_TYPE
 
 
-def _get_agent(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(agents.get_agent(door, request.path_params["agent"]))
-
-
-def _put_agent(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(agents.put_agent(door, request.path_params["agent"], _object(body)))
-
-
-def _erase_tenant(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(workspace.erase_tenant(door, request.path_params["id"]))
-
-
 def _slash(door: OnRecord, request: Request, body: bytes) -> Response:
-    given, known = _object(body), _TURN["properties"]
-    faults = unknown_names(given, known, "is not a field here", f"; there are {', '.join(known)}")
-    faults += [Fault(name, "is required") for name in _TURN["required"] if name not in given]
-    if faults:
-        raise Invalid(faults)
+    given = taken(_TURN, _sent(request, body))
     # Count each command: otherwise a caller could get around the limit on requests with many commands in one text.
     return JSONResponse(to_json(slash.run(door, **given, count_another=state_of(request).count_another)))
 
 
-_TURN: Final = {
-    **shapes.sent(
-        {
-            "text": {"type": "string", "description": "What the agent has said."},
-            "agent": {"type": ["string", "null"], "description": "Whose scratchpad and settings count."},
-            "conversation": {"type": ["string", "null"], "description": "The conversation it speaks in."},
-        },
-        "text",
-    ),
-    "additionalProperties": False,
-}
+_TURN: Final = Object(
+    "the text of an agent",
+    {
+        "text": Described(slash.SAID, "What the agent has said."),
+        "agent": Described(OrNone(slash.SAID), "Whose scratchpad and settings count."),
+        "conversation": Described(OrNone(slash.SAID), "The conversation it speaks in."),
+    },
+    needed=("text",),
+)
 _ID: Final = Parameter("id", "Its id, with or without a # before it.")
 _AGENT: Final = Parameter("agent", "The agent.")
 _CONVERSATION: Final = Parameter("id", "The id of a conversation.")
@@ -236,20 +184,6 @@ _LISTED: Final = (
 )
 
 
-def _get(
-    path: str, name: str, summary: str, act: Any, shape: JsonSchema, *parameters: Parameter
-) -> FaceRoute:
-    return FaceRoute(
-        method="GET",
-        path=f"/v1{path}",
-        name=name,
-        summary=summary,
-        act=act,
-        parameters=parameters,
-        answers={200: RouteAnswer(summary, shape)},
-    )
-
-
 def _raw(path: str, name: str, *parameters: Parameter) -> FaceRoute:
     summary = "The very bytes of a file, as the kind that it is of."
     return FaceRoute(
@@ -284,18 +218,18 @@ HTTP: Final = FaceHttp(
     error=shapes.ERROR,
     schemas=shapes.SCHEMAS,
     routes=(
-        _get(
-            "/memory",
+        get_route(
+            "/v1/memory",
             "list_scratchpads",
             "Whose working notes there are; those that all share have no agent.",
-            _list_scratchpads,
+            _act(workspace.list_scratchpads),
             shapes.SCRATCHPADS,
         ),
-        _get(
-            "/memory/entries",
+        get_route(
+            "/v1/memory/entries",
             "list_entries",
             "The last updated entries first; with a question, the best first.",
-            _list_entries,
+            _act(entries.list_entries, _asked),
             shapes.ENTRIES,
             *_LISTED,
         ),
@@ -304,15 +238,15 @@ HTTP: Final = FaceHttp(
             path="/v1/memory/entries",
             name="create_entry",
             summary="Keep an entry as it is given; others end with it, all or nothing.",
-            act=_create_entry,
+            act=_act(entries.create_entry, _sent, status=201),
             body=shapes.NEW_ENTRY,
             answers={201: RouteAnswer("The entry.", shapes.ENTRY)},
         ),
-        _get(
-            "/memory/entries/{id}",
+        get_route(
+            "/v1/memory/entries/{id}",
             "get_entry",
             "An active entry with the file it is linked to.",
-            _get_entry,
+            _act(entries.get_entry, _id),
             shapes.ENTRY,
             _ID,
         ),
@@ -321,7 +255,7 @@ HTTP: Final = FaceHttp(
             path="/v1/memory/entries/{id}",
             name="patch_entry",
             summary="Change what is given of an active entry.",
-            act=_patch_entry,
+            act=_act(entries.patch_entry, _id, _sent),
             parameters=(_ID,),
             body=shapes.CHANGED_ENTRY,
             answers={200: RouteAnswer("The entry as it is now.", shapes.ENTRY)},
@@ -331,7 +265,7 @@ HTTP: Final = FaceHttp(
             "/memory/entries/{id}",
             "delete_entry",
             "Erase an entry and its relations, also one that is over.",
-            _delete_entry,
+            _act(entries.delete_entry, _id),
             _ID,
         ),
         FaceRoute(
@@ -339,16 +273,16 @@ HTTP: Final = FaceHttp(
             path="/v1/memory/entries/{id}/invalidate",
             name="invalidate_entry",
             summary="Say that an entry is no longer true; a second call finds nothing to end.",
-            act=_invalidate_entry,
+            act=_act(entries.invalidate_entry, _id, _sent),
             parameters=(_ID,),
             body=shapes.INVALIDATION,
             answers={200: RouteAnswer("It is over.", shapes.INVALIDATED)},
         ),
-        _get(
-            "/memory/relations",
+        get_route(
+            "/v1/memory/relations",
             "list_relations",
             "The newest relations first.",
-            _list_relations,
+            _act(entries.list_relations, _asked),
             shapes.list_of("relations", shapes.RELATION),
             Parameter("source_id", "From this entry."),
             Parameter("target_id", "To this entry."),
@@ -359,34 +293,40 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/memory/relations",
             name="create_relation",
-            summary="Relate two entries; the same twice is told with the number it has.",
-            act=_create_relation,
+            summary="Relate two entries; an existing relation is returned with its number.",
+            act=_act(entries.create_relation, _sent, status=201),
             body=shapes.NEW_RELATION,
             answers={201: RouteAnswer("The relation.", shapes.RELATION)},
         ),
-        _delete("/memory/relations/{id}", "delete_relation", "Take a relation back.", _delete_relation, _ID),
-        _get(
-            "/memory/graph",
+        _delete(
+            "/memory/relations/{id}",
+            "delete_relation",
+            "Take a relation back.",
+            _act(entries.delete_relation, _id),
+            _ID,
+        ),
+        get_route(
+            "/v1/memory/graph",
             "graph",
             "Every active entry of the types, and every relation of which both ends are among them.",
-            _graph,
+            _act(entries.graph, _asked),
             shapes.GRAPH,
             _TYPES,
         ),
         # Everything after /memory/ is the name of an agent, so a slash in it is refused as an invalid name.
-        _get(
-            "/memory/{agent:path}",
+        get_route(
+            "/v1/memory/{agent:path}",
             "get_scratchpad",
-            "Working notes as a whole; what nobody wrote is empty, and says so.",
-            _get_scratchpad,
+            "All working notes; an empty text with `exists` false if there are none.",
+            _act(workspace.get_scratchpad, _agent),
             shapes.SCRATCHPAD,
             Parameter("agent", "Whose; shared is what all agents share."),
         ),
-        _get(
-            "/conversations",
+        get_route(
+            "/v1/conversations",
             "list_conversations",
             "The newest conversations first.",
-            _list_conversations,
+            _act(workspace.list_conversations, _asked),
             shapes.list_of("conversations", shapes.CONVERSATION),
             _BEFORE,
             shapes.page(LIST_LIMIT, LIST_MOST),
@@ -396,12 +336,12 @@ HTTP: Final = FaceHttp(
             path="/v1/conversations",
             name="create_conversation",
             summary="A new conversation, under the next number.",
-            act=_create_conversation,
+            act=_act(workspace.create_conversation, _sent, status=201),
             body=shapes.NEW_CONVERSATION,
             answers={201: RouteAnswer("The conversation.", shapes.CONVERSATION)},
         ),
-        _get(
-            "/conversations/{id:path}/artifacts",
+        get_route(
+            "/v1/conversations/{id:path}/artifacts",
             "list_artifacts",
             "The files of a conversation, the last written first.",
             _list_artifacts,
@@ -422,8 +362,8 @@ HTTP: Final = FaceHttp(
                 201: RouteAnswer("It is new.", shapes.WRITTEN),
             },
         ),
-        _get(
-            "/conversations/{id:path}/artifacts/{artifact}",
+        get_route(
+            "/v1/conversations/{id:path}/artifacts/{artifact}",
             "get_artifact",
             "A file without its content, as seen from a conversation.",
             _get_artifact,
@@ -448,11 +388,11 @@ HTTP: Final = FaceHttp(
             _VIA,
         ),
         # Last, since the name of another's conversation holds a slash, as in ~ann/talk.
-        _get(
-            "/conversations/{id:path}",
+        get_route(
+            "/v1/conversations/{id:path}",
             "get_conversation",
             "One conversation.",
-            _get_conversation,
+            _act(workspace.get_conversation, _id),
             shapes.CONVERSATION,
             _CONVERSATION,
         ),
@@ -460,18 +400,18 @@ HTTP: Final = FaceHttp(
             "/conversations/{id:path}",
             "delete_conversation",
             "Delete a conversation with its files; entries lose their pin and their link, and stay.",
-            _delete_conversation,
+            _act(workspace.delete_conversation, _id),
             _CONVERSATION,
         ),
-        _get(
-            "/artifacts",
+        get_route(
+            "/v1/artifacts",
             "list_all_artifacts",
             "The files of all conversations, the last written first.",
             _list_artifacts,
             shapes.ARTIFACTS,
         ),
-        _get(
-            "/artifacts/{artifact}",
+        get_route(
+            "/v1/artifacts/{artifact}",
             "get_any_artifact",
             "A file without its content.",
             _get_artifact,
@@ -487,11 +427,11 @@ HTTP: Final = FaceHttp(
             _ARTIFACT,
         ),
         _raw("/artifacts/{artifact}/raw", "raw_any_artifact", _ARTIFACT, _VIA),
-        _get(
-            "/agents/{agent}",
+        get_route(
+            "/v1/agents/{agent}",
             "get_agent",
             "An agent's document, its memory block with what is in force.",
-            _get_agent,
+            _act(agents.get_agent, _agent),
             shapes.AGENT_SET,
             _AGENT,
         ),
@@ -500,7 +440,7 @@ HTTP: Final = FaceHttp(
             path="/v1/agents/{agent}",
             name="put_agent",
             summary="Set an agent by its document.",
-            act=_put_agent,
+            act=_act(agents.put_agent, _agent, _sent),
             parameters=(_AGENT,),
             body=shapes.AGENT,
             answers={
@@ -511,7 +451,7 @@ HTTP: Final = FaceHttp(
             "/admin/tenants/{id}",
             "erase_tenant",
             "Erase a tenant with everything in it, for the operator of the server.",
-            _erase_tenant,
+            _act(workspace.erase_tenant, _id),
             Parameter("id", "The tenant."),
         ),
         FaceRoute(
@@ -520,7 +460,7 @@ HTTP: Final = FaceHttp(
             name="slash",
             summary="Run the commands in an agent's text.",
             act=_slash,
-            body=_TURN,
+            body=closed_schema(_TURN),
             most_bytes=_TURN_BYTES,
             is_one_write=False,
             answers={200: RouteAnswer("The blocks that answer them.", slash.SlashAnswer)},

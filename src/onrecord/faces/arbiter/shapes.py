@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from onrecord.faces.arbiter.fields import CONTENT_BYTES, SOURCE_BYTES, TAG_BYTES, TAGS, TITLE_BYTES, TYPES
 from onrecord.model.limits import RELATIONS, TIERS
-from onrecord.surfaces.rest.declared import TEXT, JsonSchema, Parameter, schema_named
+from onrecord.model.rules import Integer, Number
+from onrecord.model.shapes import Described
+from onrecord.surfaces.rest.declared import TEXT, JsonSchema, Parameter, object_schema, schema_named
 
 #: A number if it is one. A caller may choose the id of a memory, and may choose a text.
 ID: Final = {"type": ["integer", "string"]}
@@ -25,22 +27,13 @@ _SENT_MOMENT: Final = {
 }
 
 
-def object_of(properties: Mapping[str, Any], *optional: str) -> dict[str, Any]:
-    """An object with these properties; all but the `optional` ones are required."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": [name for name in properties if name not in optional],
-    }
-
-
 def sent(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
     """A request body with these fields; other fields in it are ignored."""
     return {"type": "object", "properties": dict(properties), "required": list(required)}
 
 
 def list_of(name: str, shape: JsonSchema, **more: JsonSchema) -> dict[str, Any]:
-    return object_of({name: {"type": "array", "items": shape}, "count": _NUMBER, **more})
+    return object_schema({name: {"type": "array", "items": shape}, "count": _NUMBER, **more})
 
 
 def _text(most: int, least: int = 0) -> dict[str, Any]:
@@ -123,9 +116,9 @@ AGENT: Final = sent(
         | {"type": ["object", "null"], "additionalProperties": False},
     }
 )
-AGENT_SET: Final = object_of({"agent": AGENT, "updated_at": _MAYBE_SECONDS, "note": TEXT}, "note")
+AGENT_SET: Final = object_schema({"agent": AGENT, "updated_at": _MAYBE_SECONDS, "note": TEXT}, "note")
 
-_ARTIFACT: Final = object_of(
+_ARTIFACT: Final = object_schema(
     {
         "id": ID,
         "conversation_id": ID,
@@ -141,7 +134,7 @@ _ADVICE: Final = {
     "type": "object",
     "description": "What an advisor has done; a note says why it has not.",
 }
-_ENTRY: Final = object_of(
+_ENTRY: Final = object_schema(
     {
         "id": ID,
         "tenant_id": ID,
@@ -159,7 +152,7 @@ _ENTRY: Final = object_of(
         "author": TEXT | {"description": "Who wrote the content."},
         "tier": {"type": "string", "enum": list(TIERS), "description": "As what the author wrote it."},
         "artifact": schema_named("ArbiterArtifact"),
-        "supersedes_manual": object_of(
+        "supersedes_manual": object_schema(
             {"requested": {"type": "array", "items": ID}, "invalidated": {"type": "array", "items": ID}}
         ),
         "auto_tag": _ADVICE,
@@ -170,7 +163,7 @@ _ENTRY: Final = object_of(
     "auto_tag",
     "supersede",
 )
-_RELATION: Final = object_of(
+_RELATION: Final = object_schema(
     {
         "id": ID,
         "tenant_id": ID,
@@ -180,7 +173,7 @@ _RELATION: Final = object_of(
         "created_at": _SECONDS,
     }
 )
-_CONVERSATION: Final = object_of(
+_CONVERSATION: Final = object_schema(
     {
         "id": ID,
         "tenant_id": ID,
@@ -199,7 +192,7 @@ SCHEMAS: Final = {
 ARTIFACT, CONVERSATION, ENTRY, RELATION = map(schema_named, SCHEMAS)
 ENTRIES: Final = list_of("entries", ENTRY)
 ENTRIES["properties"] |= {"rerank": _ADVICE, "expansion": _ADVICE}
-GRAPH: Final = object_of(
+GRAPH: Final = object_schema(
     {
         "tenant_id": ID,
         "entries": {"type": "array", "items": ENTRY},
@@ -208,16 +201,16 @@ GRAPH: Final = object_of(
 )
 _PAD_KIND: Final = {"type": "string", "enum": ["agent", "shared"]}
 SCRATCHPADS: Final = list_of(
-    "entries", object_of({"kind": _PAD_KIND, "agent_id": TEXT, "size": _NUMBER}), tenant_id=ID
+    "entries", object_schema({"kind": _PAD_KIND, "agent_id": TEXT, "size": _NUMBER}), tenant_id=ID
 )
-SCRATCHPAD: Final = object_of(
+SCRATCHPAD: Final = object_schema(
     {"agent_id": TEXT, "kind": _PAD_KIND, "exists": _YES, "size": _NUMBER, "content": TEXT}
 )
 ARTIFACTS: Final = list_of("artifacts", ARTIFACT, bytes_used=_NUMBER)
 ARTIFACTS["properties"] |= {"tenant_id": ID, "conversation_id": ID}
-WRITTEN: Final = object_of({"artifact": ARTIFACT, "created": _YES, "conversation_used_bytes": _NUMBER})
-DELETED: Final = object_of({"deleted": _YES})
-INVALIDATED: Final = object_of(
+WRITTEN: Final = object_schema({"artifact": ARTIFACT, "created": _YES, "conversation_used_bytes": _NUMBER})
+DELETED: Final = object_schema({"deleted": _YES})
+INVALIDATED: Final = object_schema(
     {
         "invalidated": _YES,
         "id": ID,
@@ -227,13 +220,13 @@ INVALIDATED: Final = object_of(
     "valid_to",
     "note",
 )
-ERROR: Final = object_of({"error": TEXT, "existing_id": ID}, "existing_id")
+ERROR: Final = object_schema({"error": TEXT, "existing_id": ID}, "existing_id")
 
 
-def number(name: str, told: str) -> Parameter:
-    return Parameter(name, told, {"type": "number"})
+def number(name: str, description: str) -> Parameter:
+    return Parameter(name, description, Number())
 
 
 def page(usual: int, most: int) -> Parameter:
-    told = f"How many, {usual} unless it is said; more than {most} are {most}, and what is no such number is {usual}."
-    return Parameter("limit", told, {"type": "integer", "minimum": 1, "maximum": most, "default": usual})
+    description = f"How many, {usual} by default; more than {most} count as {most}, and an invalid number counts as {usual}."
+    return Parameter("limit", description, Described(Integer(1, most), default=usual))

@@ -80,12 +80,12 @@ def write_artifact(door: OnRecord, id: str, body: Mapping[str, Any]) -> tuple[di
     except Invalid as error:
         raise _refused(error) from None
     used = door.show_conversation(home.id).bytes
-    told = {
+    fields = {
         "artifact": file(written.artifact),
         "created": written.created,
         "conversation_used_bytes": used,
     }
-    return told, written.created
+    return fields, written.created
 
 
 def list_artifacts(door: OnRecord, id: str | None) -> dict[str, Any]:
@@ -239,4 +239,6 @@ def _no_conversation(id: str) -> NotFound:
 
 
 def _no_artifact(id: str) -> NotFound:
-    return NotFound(f"artifact {id} not found, or not one of this conversation: see via=mem:<entry_id>")
+    return NotFound(
+        f"artifact {id} not found in this conversation; to read one of another conversation, add via=mem:<entry_id> of an entry that links to it"
+    )

@@ -37,8 +37,10 @@ NAMES: Final[Mapping[str, str]] = {
 }
 _KIND: Final[Mapping[Scope, str]] = {"user": "preference", "system": "fact"}
 _NOT_ALWAYS: Final = (
-    "alwaysInject is not set: what every reader of a system is told unasked is up to whoever manages it."
+    "alwaysInject is not set: only callers who manage a system decide what every turn of its readers shows."
 )
+#: Whose texts are told in every turn, if they are to be.
+_COUNTING: Final = ("approved", "person")
 NOT_AGREED: Final = "Nothing was deleted: a person must agree first."
 _NOT_OF_A_SYSTEM: Final = "systemId is not kept: a memory of scope user belongs to no system."
 
@@ -101,7 +103,7 @@ def save_memory(
 
 
 def summarise_save(door: OnRecord, asked: SaveArguments) -> str:
-    """The text that a person sees before they agree: what is saved and for whom, if it is always told, and its hint."""
+    """The text that a person sees before they agree: what is saved and for whom, whether every turn shows it, and its hint."""
     try:
         saved, notes = _saved(door, asked, dry_run=True)
     except SaveLimit as spent:
@@ -115,8 +117,8 @@ def summarise_save(door: OnRecord, asked: SaveArguments) -> str:
         if memory.scope == "system"
         else "among your own preferences"
     )
-    told = "always applied" if memory.always_inject else "recalled when relevant"
-    return "\n".join([f"{begin} {whose}, {told}: {in_quotes(memory.hint or '')}", *notes])
+    when = "always applied" if memory.always_inject else "recalled when relevant"
+    return "\n".join([f"{begin} {whose}, {when}: {in_quotes(memory.hint or '')}", *notes])
 
 
 def delete_memory(door: OnRecord, id: str, dry_run: bool = False, *, agreed: bool = False) -> dict[str, Any]:
@@ -177,7 +179,7 @@ def list_memories(
 
 
 def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> dict[str, Any]:
-    """For people: have a memory told in every turn, or no longer. Whoever turns this on vouches for its text."""
+    """For people: show a memory in every turn, or stop. Whoever switches it on vouches for its text."""
     checked_field("alwaysInject", FLAG, always_inject)
     if door.caller.actor != "person":
         raise Forbidden("Only a person may decide what is injected into every turn.")
@@ -191,8 +193,19 @@ def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> di
     return {"updated": revised.proposal is None}
 
 
+def summarise_always(door: OnRecord, id: str) -> str | None:
+    """The text that a person sees before they have a memory told in every turn; None if they may not, or it is."""
+    memory = _seen(door, id)
+    if memory is None or not _is_managed(door, memory):
+        return None
+    if memory.always_inject and memory.tier in _COUNTING:
+        return None
+    whose = f"about system {one_line(memory.system or '')}" if memory.scope == "system" else "of your own"
+    return f"Always apply memory {memory.id} {whose}: {in_quotes(memory.content)}"
+
+
 def preamble(door: OnRecord) -> str:
-    """The text before every turn: the memories that are always told. Empty if there are none or they cannot be read."""
+    """The text before every turn: the memories that every turn shows. Empty if there are none or they cannot be read."""
     with suppress(OnRecordError):
         return _own(door).context(parts=["always"]).text
     return ""
@@ -266,9 +279,9 @@ def _seen(door: OnRecord, id: str) -> Memory | None:
 
 
 def _is_managed(door: OnRecord, memory: Memory) -> bool:
-    """Whether the caller may decide that a memory is always told.
+    """Whether the caller may decide that every turn shows a memory.
 
-    For a memory of a system only those who manage the system may, whoever wrote it.
+    For a memory of a system only callers who manage the system may, even if someone else wrote it.
     """
     return memory.scope != "system" or door.caller.manages(memory.system or "")
 

@@ -13,7 +13,7 @@ from onrecord.model.rules import FLAG, Choice, Integer, OrNone, Rule, Text
 from onrecord.model.schema import rule_schema
 from onrecord.model.shapes import Described, Object, Several, taken, taken_by
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.tools import Arguments, Confirmation, Tool, ToolAnswer, by_person
+from onrecord.surfaces.mcp.tools import Arguments, Confirmation, LeftToPerson, Tool, ToolAnswer, by_person
 
 _ANY: Final = Text()
 _TEXT: Final = Text(at_least=1)
@@ -34,6 +34,7 @@ _SHOWN: Final[Mapping[str, Rule]] = {
     "author": _ANY,
     "tier": Choice(TIERS),
 }
+_ALWAYS: Final = "ai.setMemoryAlwaysInject"
 _MEMORIES: Final = Several(Object("a memory", _SHOWN, needed=tuple(_SHOWN)))
 
 
@@ -73,12 +74,27 @@ def _agreed(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     return ToolAnswer(memories.delete_memory(by_person(door), arguments["id"], agreed=True))
 
 
-def _unable(door: OnRecord, arguments: Arguments, question: str) -> ToolAnswer:
+def _unable(door: OnRecord, arguments: Arguments, question: str, link: str | None) -> ToolAnswer:
+    page = f"on the page {link}, with " if link else "with "
     note = (
-        f"{memories.NOT_AGREED} This client cannot ask one, and your own word does not count. A person deletes it with "
+        f"{memories.NOT_AGREED} This client cannot ask one, and your own word does not count. A person deletes it {page}"
         f"`onrecord forget {arguments['id']}`, or through a client that can show them a form (elicitation)."
     )
     return ToolAnswer({"deleted": False, "summary": question, "note": note})
+
+
+def _always_left(door: OnRecord, arguments: Arguments, answer: ToolAnswer) -> LeftToPerson | None:
+    """A memory that an agent wants to be always applied, which counts once a person agrees."""
+    id = answer.structured.get("id")
+    asked = {"id": id, "alwaysInject": True}
+    if arguments.get("alwaysInject") is not True or id is None or door.caller.actor == "person":
+        return None
+    return LeftToPerson(_ALWAYS, asked) if _always_card(door, asked) else None
+
+
+def _always_card(door: OnRecord, arguments: Arguments) -> str | None:
+    """The question to a person before a memory is told in every turn."""
+    return memories.summarise_always(door, arguments["id"])
 
 
 def _kept(note: str) -> Callable[[Arguments], ToolAnswer]:
@@ -136,6 +152,7 @@ TOOLS: Final = (
         ),
         operation=OnRecord.remember.operation,  # type: ignore[attr-defined]
         is_idempotent=True,
+        leaves=_always_left,
     ),
     _tool(
         "ai.deleteMemory",
@@ -179,14 +196,15 @@ TOOLS: Final = (
         is_for_people=True,
     ),
     _tool(
-        "ai.setMemoryAlwaysInject",
+        _ALWAYS,
         memories.set_memory_always_inject,
         title="Always apply a memory",
-        description="Have a memory told in every turn, or no longer; whoever switches it on stands for what it says.",
+        description="Show a memory in every turn, or stop; whoever switches it on vouches for its text.",
         takes={"id": _TEXT, "alwaysInject": FLAG},
         gives=_object({"updated": FLAG}, "updated"),
         operation=OnRecord.revise.operation,  # type: ignore[attr-defined]
         is_idempotent=True,
         is_for_people=True,
+        card=_always_card,
     ),
 )

@@ -49,8 +49,8 @@ def _linked(action: Action) -> list[dict[str, Any]]:
 
 
 def _queried(action: Action) -> list[dict[str, Any]]:
-    told = {"sql": action["query_sql"], "description": action["query_description"]}
-    value = {name: text for name, text in told.items() if text}
+    texts = {"sql": action["query_sql"], "description": action["query_description"]}
+    value = {name: text for name, text in texts.items() if text}
     return [{"field": "queries", "op": "add", "key": action["detail"] or action["target"], "value": value}]
 
 

@@ -28,9 +28,9 @@ CHANGESET: Final[dict[str, Any]] = {
 
 def changeset_of(changeset: Changeset, urn: str) -> dict[str, Any]:
     """A changeset with the values before and after, each under its place."""
-    told = {"id": changeset.id} | _told(changeset, urn)
+    fields = {"id": changeset.id} | _common_fields(changeset, urn)
     approved = dict.fromkeys(each.approved_by for each in changeset.changes if each.approved_by)
-    return told | {
+    return fields | {
         "state": changeset.state,
         "previous_value": {place_of(each, changeset.entity): each.before for each in changeset.changes},
         "new_value": {place_of(each, changeset.entity): each.after for each in changeset.changes},
@@ -40,12 +40,12 @@ def changeset_of(changeset: Changeset, urn: str) -> dict[str, Any]:
 
 def summary_of(changeset: Changeset, urn: str) -> dict[str, Any]:
     """A changeset without its values."""
-    return {"changeset_id": changeset.id} | _told(changeset, urn)
+    return {"changeset_id": changeset.id} | _common_fields(changeset, urn)
 
 
-def _told(changeset: Changeset, urn: str) -> dict[str, Any]:
+def _common_fields(changeset: Changeset, urn: str) -> dict[str, Any]:
     types = dict.fromkeys(type_of(each.edit) for each in changeset.changes)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "created_at": write_instant(changeset.at),
         "target_urn": urn,
         "change_type": next(iter(types), "") if len(types) < 2 else _SEVERAL,
@@ -54,8 +54,8 @@ def _told(changeset: Changeset, urn: str) -> dict[str, Any]:
         "rolled_back": changeset.state == "rolled_back",
     }
     if changeset.state == "rolled_back" and changeset.ended_at is not None:
-        told |= {"rolled_back_by": changeset.ended_by, "rolled_back_at": write_instant(changeset.ended_at)}
-    return told
+        fields |= {"rolled_back_by": changeset.ended_by, "rolled_back_at": write_instant(changeset.ended_at)}
+    return fields
 
 
 def changeset_named(door: OnRecord, id: str) -> tuple[Changeset, str]:

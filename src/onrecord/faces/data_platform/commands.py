@@ -38,14 +38,14 @@ def _migrate(context: click.Context, source: str, dry_run: bool, **given: Any) -
 
     common = common_options(context, given)
     with opened_door(common, create=not dry_run) as door:
-        told = migrate(door, source, dry_run=dry_run)
+        migrated = migrate(door, source, dry_run=dry_run)
     if common["as_json"]:
-        show_json(to_json(told))
+        show_json(to_json(migrated))
         return
     verb = "would be" if dry_run else "were"
-    counts = ", ".join(f"{number} {status}" for status, number in sorted(told.by_status.items()))
+    counts = ", ".join(f"{number} {status}" for status, number in sorted(migrated.by_status.items()))
     click.echo(
-        f"{told.records} records ({counts or 'none'}) and {told.changesets} changesets; {told.taken} {verb} new here."
+        f"{migrated.records} records ({counts or 'none'}) and {migrated.changesets} changesets; {migrated.taken} {verb} new here."
     )
-    for warning in told.warnings:
+    for warning in migrated.warnings:
         click.echo(warning, err=True)

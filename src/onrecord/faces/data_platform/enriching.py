@@ -16,7 +16,8 @@ from onrecord.model.limits import DOCUMENT_CHARACTERS
 from onrecord.model.memory import Memory
 from onrecord.model.wire import write_instant
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.enriching import KEY, AnyDoor, AttachingMiddleware, Context
+from onrecord.surfaces.attach_lookup import KEY, AnyDoor
+from onrecord.surfaces.mcp.enriching import AttachingMiddleware, Context
 from onrecord.surfaces.mcp.tools import NOTICE
 
 #: How the names of the tools begin whose answers are enriched.
@@ -39,7 +40,7 @@ def enrich(
 ) -> AttachingMiddleware:
     """Middleware for `Server.middleware`: memories about the URNs in an answer, as a `memory_context` block after it.
 
-    `door` is a door to the store, or gives the door of whoever sent a request. A store that fails, or does not answer
+    `door` is a door to the store, or returns the door of the caller of a request. A store that fails, or does not answer
     within `deadline_s`, leaves the answer as it was.
     """
     return AttachingMiddleware(door, deadline_s, _JsonObjects(tuple(prefixes), limit), lambda context: None)
@@ -53,7 +54,7 @@ def memory_context(door: OnRecord, urns: Sequence[str], limit: int = ATTACHED) -
 
 
 class _JsonObjects:
-    """JSON objects in the answers of some tools, told as the platform does."""
+    """JSON objects in the answers of some tools, in the shape that the platform uses."""
 
     def __init__(self, prefixes: tuple[str, ...], limit: int) -> None:
         self._prefixes, self._limit = prefixes, limit
@@ -67,15 +68,15 @@ class _JsonObjects:
             return None
         return {"answer": urns[:_MOST_URNS], "limit": self._limit, "max_tokens": TOKENS, "again": True}
 
-    def told(self, attached: Attached) -> Any:
+    def rendered(self, attached: Attached) -> Any:
         if not attached.memories:
             return None
-        told: dict[str, Any] = {NOTICE: CAUTION, KEY: _records(attached.memories)}
-        # Those that would have been told, had they been shorter.
+        block: dict[str, Any] = {NOTICE: CAUTION, KEY: _records(attached.memories)}
+        # Those that the limit allows, but that did not fit into the tokens.
         left = attached.omitted[: self._limit - len(attached.memories)]
         if left:
-            told["omitted"] = [{"id": id, "reference": f"mcp:memory:{id}"} for id in left]
-        return told
+            block["omitted"] = [{"id": id, "reference": f"mcp:memory:{id}"} for id in left]
+        return block
 
 
 def _urns_in(block: Mapping[str, Any]) -> Iterator[str]:
@@ -93,7 +94,7 @@ def _urns_in(block: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _records(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    told = [
+    records = [
         {
             "id": each.id,
             "content": _cut(each.content),
@@ -104,7 +105,7 @@ def _records(memories: Sequence[Memory]) -> list[dict[str, Any]]:
         }
         for each in memories
     ]
-    return [data(each) for each in told]
+    return [data(each) for each in records]
 
 
 def _cut(content: str) -> str:

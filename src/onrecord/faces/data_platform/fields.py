@@ -1,6 +1,6 @@
 """WHICH values does the data platform take? Its closed lists, its limits in bytes, and its words for what is wrong.
 
-The lists are checked here and do not stand in the schemas of the tools, so that an agent that guesses is told them.
+The lists are checked here and are not in the schemas of the tools, so that an agent that guesses wrong gets an error that names them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,8 +65,8 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 
 
-class Refused(Invalid):
-    """A call that cannot be answered as it is, in the platform's own words."""
+class RefusedField(Invalid):
+    """An invalid field of a call, reported with the platform's own text."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__([Fault(field, message)])
@@ -115,8 +115,8 @@ def refuse(*checks: Iterator[Fault]) -> None:
 
 
 def in_its_words(verb: str | None = None) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
-    """Faults that are raised inside name fields as the platform does. With a verb, what is done to one memory: who may not
-    do it is told so.
+    """Faults that are raised inside name fields as the platform does. With a verb, the function acts on one memory: a caller who may
+    not do that gets an error that names the verb.
     """
 
     def mark(function: Callable[P, Answer]) -> Callable[P, Answer]:
@@ -133,7 +133,7 @@ def in_its_words(verb: str | None = None) -> Callable[[Callable[P, Answer]], Cal
 
 
 def _said(problem: OnRecordError, verb: str | None) -> OnRecordError:
-    if isinstance(problem, Invalid) and not isinstance(problem, Refused):
+    if isinstance(problem, Invalid) and not isinstance(problem, RefusedField):
         return Invalid(Fault(_NAMES.get(each.field, each.field), each.message) for each in problem.faults)
     if verb and isinstance(problem, NotFound):
         return NotFound("memory not found")

@@ -8,11 +8,14 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from onrecord.errors import Conflict, Invalid, NotFound, invalid
-from onrecord.faces.data_platform.route_parts import ADMIN, COUNT, get, read_fields, read_query, shape
+from onrecord.errors import Conflict, Invalid, NotFound
+from onrecord.faces.data_platform.route_parts import ADMIN, COUNT, read_fields, read_query
+from onrecord.model.rules import Text
+from onrecord.model.schema import closed_schema
+from onrecord.model.shapes import Object
 from onrecord.model.wire import write_instant
 from onrecord.service import OnRecord
-from onrecord.surfaces.rest.declared import TEXT, FaceRoute, Parameter, RouteAnswer
+from onrecord.surfaces.rest.declared import TEXT, FaceRoute, Parameter, RouteAnswer, get_route, object_schema
 
 #: The one kind of thing that is indexed here.
 KIND: Final = "memory"
@@ -81,7 +84,7 @@ def _tenants(door: OnRecord) -> list[Any]:
 
 
 def _failed(group: Any) -> dict[str, Any]:
-    told = {
+    fields = {
         "source_kind": KIND,
         "source_id": group.name,
         "status": "failed" if group.next_try is None else "pending",
@@ -89,7 +92,7 @@ def _failed(group: Any) -> dict[str, Any]:
         "attempts": group.attempts,
         "last_error": group.error,
     }
-    return told | ({} if group.next_try is None else {"next_run_at": write_instant(group.next_try)})
+    return fields | ({} if group.next_try is None else {"next_run_at": write_instant(group.next_try)})
 
 
 def _failures(door: OnRecord, request: Request, body: bytes) -> Response:
@@ -104,8 +107,6 @@ def _failures(door: OnRecord, request: Request, body: bytes) -> Response:
 
 def _named(request: Request, body: bytes) -> dict[str, Any]:
     given = read_fields(request, body, _UNIT)
-    if not given.get("kind"):
-        raise invalid("kind", "is required")
     if given["kind"] != KIND:
         raise NotFound(f"unknown kind {given['kind']!a}: there is {KIND}")
     return given
@@ -117,8 +118,8 @@ def _reindex(door: OnRecord, request: Request, body: bytes) -> Response:
         done = door.embed_missing()
     except Invalid as problem:
         raise Conflict(f"index jobs are not available: {problem}") from None
-    told = {"status": "failed" if done.failures else "done", "kind": KIND, "embedded": done.embedded}
-    return JSONResponse(told, 202)
+    answer = {"status": "failed" if done.failures else "done", "kind": KIND, "embedded": done.embedded}
+    return JSONResponse(answer, 202)
 
 
 def _dismiss(door: OnRecord, request: Request, body: bytes) -> Response:
@@ -127,15 +128,12 @@ def _dismiss(door: OnRecord, request: Request, body: bytes) -> Response:
     return JSONResponse({"status": "resolved", "resolved": done.jobs})
 
 
-_PROVIDER: Final = shape({"kind": TEXT, "model": TEXT, "dimension": COUNT, "status": TEXT})
+_PROVIDER: Final = object_schema({"kind": TEXT, "model": TEXT, "dimension": COUNT, "status": TEXT})
 _OF_KIND: Final = (Parameter("kind", f"Only of this kind; there is {KIND}."),)
 _LISTED: Final = (*_OF_KIND, Parameter("status", f"Only in this state: {', '.join(_STATES)}."))
-_UNIT: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {"kind": TEXT, "source_id": TEXT},
-    "required": ["kind"],
-    "additionalProperties": False,
-}
+_UNIT: Final = Object(
+    "a kind of what is indexed", {"kind": Text(at_least=1), "source_id": Text()}, needed=("kind",)
+)
 _ROWS: Final = {"type": "array", "items": {"type": "object"}}
 
 
@@ -146,7 +144,7 @@ def _post(path: str, name: str, summary: str, act: Any, answers: Mapping[int, Ro
         name=name,
         summary=summary,
         act=act,
-        body=_UNIT,
+        body=closed_schema(_UNIT),
         answers=answers,
         # Vectors are made and jobs forgotten tenant by tenant, and to do it again does no harm.
         is_one_write=False,
@@ -154,34 +152,34 @@ def _post(path: str, name: str, summary: str, act: Any, answers: Mapping[int, Ro
 
 
 ROUTES: Final = (
-    get(
+    get_route(
         f"{ADMIN}/embedding/status",
         "embedding_status",
         "For admins: what makes vectors here, if anything does.",
         _embedding_status,
         _PROVIDER,
     ),
-    get(
+    get_route(
         f"{ADMIN}/index-jobs",
         "index_jobs",
         "For admins: how many records have their vectors, and how many jobs wait or have failed.",
         _index_jobs,
-        shape({"provider": _PROVIDER, "kinds": _ROWS}),
+        object_schema({"provider": _PROVIDER, "kinds": _ROWS}),
     ),
-    get(
+    get_route(
         f"{ADMIN}/index-jobs/jobs",
         "list_index_jobs",
         "For admins: the jobs that wait or have failed, those of one reason together.",
         _jobs,
-        shape({"jobs": _ROWS}),
+        object_schema({"jobs": _ROWS}),
         *_LISTED,
     ),
-    get(
+    get_route(
         f"{ADMIN}/index-jobs/failures",
         "list_index_failures",
         "For admins: why jobs have failed, how often, and what helps.",
         _failures,
-        shape({"failures": _ROWS}),
+        object_schema({"failures": _ROWS}),
         *_OF_KIND,
     ),
     _post(
@@ -189,13 +187,17 @@ ROUTES: Final = (
         "reindex",
         "For admins: make the vectors that are missing, failed ones too.",
         _reindex,
-        {202: RouteAnswer("They are made.", shape({"status": TEXT, "kind": TEXT, "embedded": COUNT}))},
+        {
+            202: RouteAnswer(
+                "They are made.", object_schema({"status": TEXT, "kind": TEXT, "embedded": COUNT})
+            )
+        },
     ),
     _post(
         f"{ADMIN}/index-jobs/dismiss",
         "dismiss_failures",
         "For admins: forget jobs that were given up.",
         _dismiss,
-        {200: RouteAnswer("They are forgotten.", shape({"status": TEXT, "resolved": COUNT}))},
+        {200: RouteAnswer("They are forgotten.", object_schema({"status": TEXT, "resolved": COUNT}))},
     ),
 )

@@ -15,7 +15,7 @@ from onrecord.faces.data_platform.fields import (
     MOST_LISTED,
     MOST_THREADS,
     OF_INSIGHTS,
-    Refused,
+    RefusedField,
     check_choices,
     check_content,
     check_entities,
@@ -57,7 +57,7 @@ INSIGHT: Final[dict[str, Any]] = {
 
 def insight_of(memory: Memory, background: Background) -> dict[str, Any]:
     """The insight that a memory is."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": memory.id,
         "created_at": write_instant(memory.created_at),
         "session_id": str(memory.metadata.get("session_id", "")),
@@ -72,16 +72,16 @@ def insight_of(memory: Memory, background: Background) -> dict[str, Any]:
         "suggested_actions": list(memory.metadata.get(ACTIONS, ())),
         "status": insight_status_of(memory, background) or "",
     }
-    return told | _reviewed(memory, background)
+    return fields | _reviewed(memory, background)
 
 
 def _reviewed(memory: Memory, background: Background) -> dict[str, Any]:
-    """Who reviewed and applied it, when, and what they said of it."""
+    """Who reviewed and applied it, when, and their notes."""
     is_over = background.proposal in ("rejected", "rolled_back")
     by, at = memory.approved_by, memory.approved_at
     if is_over:
         by, at = background.ended_by or by, background.ended_at or at
-    told = {
+    fields = {
         "reviewed_by": by,
         "reviewed_at": at and write_instant(at),
         "review_notes": memory.status_reason if by else None,
@@ -90,7 +90,7 @@ def _reviewed(memory: Memory, background: Background) -> dict[str, Any]:
         "changeset_ref": memory.changeset,
         "superseded_by": background.superseded_by,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def insights_in(page: Browsed) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def capture_insight(
     suggested_actions: Sequence[Mapping[str, Any]] | None = None,
     **given: Any,
 ) -> dict[str, Any]:
-    """Keep an insight for whoever reviews it; until then its owner alone finds it."""
+    """Save an insight for review; until it is reviewed, only its owner finds it."""
     choices = {name: given[name] for name in ("confidence", "source") if given.get(name)}
     _check(category, insight_text, entity_urns, suggested_actions, given | {"choices": choices})
     linked, unlinked = _threads(door, given.get("thread_ids") or ())
@@ -131,14 +131,14 @@ def capture_insight(
         "what_is_new": given.get("what_is_new"),
     }
     saved = door.remember(**AS_A_RECORD, id=token_hex(16), **wanted)
-    if saved.outcome == "turned_down":
+    if saved.outcome == "rejected":
         return {"insight_id": saved.memory.id, "status": "rejected", "message": saved.warnings[-1]}
-    told: dict[str, Any] = {"insight_id": saved.memory.id, "status": "pending", "message": CAPTURED}
-    told |= {"linked_thread_count": len(linked)} if linked else {}
-    told |= {"unlinked_thread_ids": unlinked} if unlinked else {}
-    # That it waits is said already.
+    answer: dict[str, Any] = {"insight_id": saved.memory.id, "status": "pending", "message": CAPTURED}
+    answer |= {"linked_thread_count": len(linked)} if linked else {}
+    answer |= {"unlinked_thread_ids": unlinked} if unlinked else {}
+    # The message already says that it waits.
     return (
-        told | chain_of(saved) | warned([each for each in saved.warnings if "Kept as proposal" not in each])
+        answer | chain_of(saved) | warned([each for each in saved.warnings if "Kept as proposal" not in each])
     )
 
 
@@ -192,7 +192,7 @@ def recall_insight(
 ) -> dict[str, Any]:
     """The caller's own insights about a question, best first: those that wait or count, unless a status is named."""
     if not (query or "").strip():
-        raise Refused("query", "query is required for recall_insight")
+        raise RefusedField("query", "query is required for recall_insight")
     refuse(check_choices({"status": status}, OF_INSIGHTS))
     scored, is_hybrid = found_insights(door, str(query), status, clamped(limit, LISTED, MOST_LISTED))
     return {
@@ -216,8 +216,8 @@ def found_insights(
         statuses=STATUSES if status else live,
         **AS_IT_IS,
     )
-    told = [
+    insights = [
         (insight_of(hit.memory, background), hit.score)
         for hit, background in zip(found.hits, found.background, strict=True)
     ]
-    return told, "semantic" in found.channels
+    return insights, "semantic" in found.channels

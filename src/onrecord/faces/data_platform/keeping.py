@@ -13,7 +13,7 @@ from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, VersionConfl
 from onrecord.faces.data_platform.fields import (
     LISTED,
     MOST_LISTED,
-    Refused,
+    RefusedField,
     check_choices,
     check_content,
     check_entities,
@@ -22,6 +22,7 @@ from onrecord.faces.data_platform.fields import (
     refuse,
 )
 from onrecord.faces.data_platform.records import record_of, without_derived
+from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_SKIP, Status
 from onrecord.model.memory import Memory
 from onrecord.recall.browse import Browsed
@@ -46,8 +47,8 @@ _USUAL: Final[Mapping[str, str]] = {
 }
 #: What is active in the platform's words.
 _ACTIVE: Final[tuple[Status, ...]] = ("active", "pending")
-#: How every record is kept: for its readers in whichever session it was said, whatever the catalog knows of its subjects,
-#: and in place of what its owner said in almost the same words.
+#: How every record is saved: for its readers in every session, also about entities that the catalog does not know,
+#: and in place of a record of the same owner in almost the same words.
 AS_A_RECORD: Final[Mapping[str, Any]] = {"conversation": None, "unknown": "keep", "alike": "supersede"}
 #: How often a change of metadata is made on what someone else has changed meanwhile.
 _TRIES: Final = 3
@@ -58,7 +59,7 @@ def memory_manage(door: OnRecord, command: str | None = None, **given: Any) -> d
     if not command:
         return {"commands": dict(_COMMANDS)}
     if command not in COMMANDS:
-        raise Refused("command", f'unknown command "{command}": {_USE}')
+        raise RefusedField("command", f'unknown command "{command}": {_USE}')
     return COMMANDS[command](door, **given)
 
 
@@ -86,22 +87,22 @@ def remember(
     }
     saved = door.remember(**AS_A_RECORD, id=token_hex(16), **wanted)
     waits = saved.memory.status == "pending"
-    told = {
+    fields = {
         "id": saved.memory.id,
         "status": saved.memory.status,
         "message": "Memory recorded. It waits for a person to review it."
         if waits
         else "Memory recorded successfully.",
     }
-    return told | chain_of(saved) | warned(saved.warnings)
+    return fields | chain_of(saved) | warned(saved.warnings)
 
 
 def chain_of(saved: Remembered) -> dict[str, Any]:
     """What a save has superseded, and what is near it; nothing if there is neither."""
-    told: dict[str, Any] = {"superseded_ids": list(saved.superseded)} if saved.superseded else {}
+    fields: dict[str, Any] = {"superseded_ids": list(saved.superseded)} if saved.superseded else {}
     if saved.similar:
-        told["similar"] = [{"id": each.id, "similarity": each.likeness} for each in saved.similar]
-    return told
+        fields["similar"] = [{"id": each.id, "similarity": each.likeness} for each in saved.similar]
+    return fields
 
 
 def _chosen(given: Mapping[str, Any]) -> dict[str, str]:
@@ -155,7 +156,7 @@ def _refuse_superseded(door: OnRecord, memory: Memory) -> None:
     """What was corrected is no longer revised: the correction is."""
     if memory.status != "superseded":
         return
-    background = door.show(memory.id, background=True).background
+    background = door.show(exactly(memory.id), background=True).background
     by = background and background.superseded_by
     raise Conflict(f"memory {memory.id} is superseded" + (f" by {by}: update {by} instead" if by else ""))
 
@@ -194,7 +195,7 @@ def own_memory(door: OnRecord, id: str | None, verb: str, command: str | None = 
     gets past this for want of a name.
     """
     if not id:
-        raise Refused("id", f"id is required for {command or verb}")
+        raise RefusedField("id", f"id is required for {command or verb}")
     try:
         memory = door.show(id).memory
     except Invalid:

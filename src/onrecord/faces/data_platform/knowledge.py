@@ -11,13 +11,13 @@ from typing import Any, Final
 from onrecord.catalog.resolution import Unresolved
 from onrecord.catalog.targets.unsourced import NAME as UNSOURCED
 from onrecord.errors import Conflict, Invalid, NotFound, VersionConflict
-from onrecord.faces.data_platform.actions import TYPES, check_actions, edits_of, place_of, type_of
+from onrecord.faces.data_platform.actions import check_actions, edits_of, place_of, type_of
 from onrecord.faces.data_platform.changesets import changeset_named, is_of, summary_of
 from onrecord.faces.data_platform.fields import (
     MOST_CHANGES,
     MOST_INSIGHTS,
     MOST_LISTED,
-    Refused,
+    RefusedField,
     check_number,
     in_its_words,
     refuse,
@@ -26,6 +26,7 @@ from onrecord.faces.data_platform.insights import insight_of, insights_in
 from onrecord.faces.data_platform.records import ACTIONS, insight_status_of, urns_of
 from onrecord.model.changesets import Changeset
 from onrecord.model.findings import Background
+from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_LIMIT
 from onrecord.model.memory import Memory
 from onrecord.model.wire import write_instant
@@ -38,7 +39,7 @@ _MOVES: Final[Mapping[str, frozenset[str]]] = {
     "applied": frozenset({"rolled_back"}),
 }
 _CONFIRM: Final = "Set confirm: true to"
-#: Of how many entities a review tells.
+#: How many entities a review lists.
 _MOST_ENTITIES: Final = 100
 
 
@@ -46,15 +47,15 @@ def apply_knowledge(door: OnRecord, action: str | None = None, **given: Any) -> 
     """Do one action."""
     named = ", ".join(_ACTIONS)
     if not action:
-        raise Refused("action", f"action is required and must be one of: {named}")
+        raise RefusedField("action", f"action is required and must be one of: {named}")
     if action not in _ACTIONS:
-        raise Refused("action", f'invalid action "{action}": must be one of: {named}')
+        raise RefusedField("action", f'invalid action "{action}": must be one of: {named}')
     return _ACTIONS[action](door, **given)
 
 
 def _needs(value: Any, field: str, action: str) -> None:
     if not value:
-        raise Refused(field, f"{field} is required for {action} action")
+        raise RefusedField(field, f"{field} is required for {action} action")
 
 
 def transition(status: str | None, to: str) -> Conflict:
@@ -119,7 +120,7 @@ def _all_pending(door: OnRecord) -> Iterator[tuple[Memory, Background]]:
 
 @in_its_words()
 def review(door: OnRecord, entity_urn: str | None = None, **_: Any) -> dict[str, Any]:
-    """What stands in the catalog for an entity, and what waits for a review about it."""
+    """The values of an entity in the catalog, and the pending insights about it."""
     _needs(entity_urn, "entity_urn", "review")
     page = door.browse(
         proposal="pending", entities=[str(entity_urn)], order="created", limit=MOST_LISTED, background=True
@@ -155,7 +156,7 @@ def current_metadata(door: OnRecord, urn: str) -> dict[str, Any] | None:
 def synthesize(
     door: OnRecord, entity_urn: str | None = None, insight_ids: Sequence[str] | None = None, **_: Any
 ) -> dict[str, Any]:
-    """What the approved insights about an entity would change, beside what stands there now."""
+    """What the approved insights about an entity would change, with the present values."""
     _needs(entity_urn, "entity_urn", "synthesize")
     urn = str(entity_urn)
     page = door.browse(
@@ -163,13 +164,13 @@ def synthesize(
     )
     both = zip(page.memories, page.background, strict=True)
     approved = [each for each in both if not insight_ids or each[0].id in insight_ids]
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "entity_urn": urn,
         "current_metadata": current_metadata(door, urn),
         "approved_insights": [insight_of(*each) for each in approved],
         "proposed_changes": _proposed(door, urn, [memory for memory, _ in approved]),
     }
-    return told if approved else told | {"note": "No approved insights found for this entity."}
+    return fields if approved else fields | {"note": "No approved insights found for this entity."}
 
 
 def _proposed(door: OnRecord, urn: str, approved: Sequence[Memory]) -> list[dict[str, Any]]:
@@ -196,11 +197,11 @@ def _proposed(door: OnRecord, urn: str, approved: Sequence[Memory]) -> list[dict
 
 
 def _current_values(door: OnRecord, urn: str, ids: Sequence[str]) -> dict[tuple[str, str | None], Any]:
-    """What stands where the insights would change something, by place."""
+    """The present values at the places that the insights would change, by place."""
     if not ids:
         return {}
     try:
-        planned = door.plan(urn, memories=ids[:MOST_INSIGHTS], unknown="keep")
+        planned = door.plan(urn, memories=list(map(exactly, ids[:MOST_INSIGHTS])), unknown="keep")
     except (Invalid, NotFound):
         return {}
     return {(type_of(each.edit), each.edit.key): each.before for each in planned.changes}
@@ -228,8 +229,8 @@ def _reviewed(to: str) -> Callable[..., dict[str, Any]]:
                 errors.append(f"{id}: not found")
             except Conflict as problem:
                 errors.append(f"{id}: {problem}")
-        told: dict[str, Any] = {"action": action, "updated": len(ids) - len(errors), "total": len(ids)}
-        return told | ({"errors": errors} if errors else {})
+        answer: dict[str, Any] = {"action": action, "updated": len(ids) - len(errors), "total": len(ids)}
+        return answer | ({"errors": errors} if errors else {})
 
     return in_its_words()(act)
 
@@ -244,9 +245,9 @@ def move(door: OnRecord, id: str, to: str, notes: str | None) -> None:
     reason = notes or None
     try:
         if to == "approved":
-            done = door.approve(memory.id, expected_version=memory.version, reason=reason)
+            done = door.approve(exactly(memory.id), expected_version=memory.version, reason=reason)
         else:
-            done = door.reject(memory.id, reason=reason)
+            done = door.reject(exactly(memory.id), reason=reason)
     except VersionConflict:
         raise Conflict("it has changed meanwhile; look at it again") from None
     if not done.changed:
@@ -266,7 +267,7 @@ def apply(
     """Write some changes into the catalog, and mark the approved insights that they come from."""
     _needs(entity_urn, "entity_urn", "apply")
     if not changes:
-        raise Refused("changes", "changes is required and must not be empty")
+        raise RefusedField("changes", "changes is required and must not be empty")
     refuse(
         check_number("changes", changes, MOST_CHANGES),
         check_actions(changes, "changes", "change_type"),
@@ -291,23 +292,23 @@ def apply(
             urn, memories=ids, edits=edits, reason=review_notes or None, unknown="keep"
         ).changeset
     except Unresolved as unknown:
-        told = f"{unknown.reason} Read it in first (onrecord ingest), then apply; insights stay approved."
-        raise Refused("entity_urn", told) from None
+        problem = f"{unknown.reason} Read it in first (onrecord ingest), then apply; insights stay approved."
+        raise RefusedField("entity_urn", problem) from None
     return {
         "changeset_id": done.id,
         "entity_urn": urn,
         "changes_applied": len(changes),
         "insights_marked_applied": len(done.memories),
-        "message": f"Changes applied. Roll them back with changeset {done.id}.{_told_of(done)}",
+        "message": f"Changes applied. Roll them back with changeset {done.id}.{_hint_on_the_urn(done)}",
         "resulting_state": current_metadata(door, urn),
     }
 
 
-def _told_of(done: Changeset) -> str:
-    """That the URN may be misspelt: nothing was read in that has it."""
+def _hint_on_the_urn(done: Changeset) -> str:
+    """A warning that the URN may be misspelt, if no source has an entity with it."""
     if done.target != UNSOURCED:
         return ""
-    return " No source has told of it yet: see that the URN is right. What was applied becomes its own once one does."
+    return " No source lists this entity yet: check that the URN is right. Once a source does, the entity keeps what was applied."
 
 
 def _one(door: OnRecord, id: str) -> tuple[Memory, Background]:
@@ -341,9 +342,8 @@ def rollback(
 
 
 def rolled_back(door: OnRecord, known: Changeset, urn: str, notes: str | None) -> dict[str, Any]:
-    """Roll back, and tell what was put back and what was not."""
-    told = door.roll_back(known.id, reason=notes or None, then="archive")
-    done = told.changeset
+    """Roll back, and say which values were restored and which were not."""
+    done = door.roll_back(known.id, reason=notes or None, then="archive").changeset
     kept = [each for each in done.changes if each.note is not None]
     answer: dict[str, Any] = {
         "changeset_id": done.id,
@@ -384,4 +384,3 @@ _ACTIONS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
 ACTIONS_OF_APPLY: Final = tuple(_ACTIONS)
 #: Those that a person must agree to.
 DECISIONS: Final = frozenset({"approve", "reject", "apply", "rollback"})
-CHANGE_TYPES: Final = TYPES

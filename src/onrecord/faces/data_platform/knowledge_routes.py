@@ -37,16 +37,25 @@ from onrecord.faces.data_platform.route_parts import (
     choice,
     criteria,
     cut_of,
-    get,
     how_many,
     page_of,
     read_fields,
     read_query,
-    shape,
 )
 from onrecord.model.limits import PROPOSAL_STATES
+from onrecord.model.rules import Text
+from onrecord.model.schema import closed_schema
+from onrecord.model.shapes import Object
 from onrecord.service import OnRecord
-from onrecord.surfaces.rest.declared import TEXT, FaceRoute, Parameter, RouteAnswer, schema_named
+from onrecord.surfaces.rest.declared import (
+    TEXT,
+    FaceRoute,
+    Parameter,
+    RouteAnswer,
+    get_route,
+    object_schema,
+    schema_named,
+)
 
 _INSIGHTS: Final = f"{ADMIN}/knowledge/insights"
 _CHANGESETS: Final = f"{ADMIN}/knowledge/changesets"
@@ -79,19 +88,19 @@ def _stats(door: OnRecord, asked: Mapping[str, Any], **more: Any) -> dict[str, A
         for state in PROPOSAL_STATES
         if wanted["proposal"] in ("any", state)
     }
-    told: dict[str, Any] = {"total_pending": states.get("pending", 0)}
+    stats: dict[str, Any] = {"total_pending": states.get("pending", 0)}
     for field in ("category", "confidence"):
         groups = door.tally(field, limit=1_000, **wanted).groups
-        told[f"by_{field}"] = {group.value or "": group.memories for group in groups}
-    return told | {"by_status": {state: number for state, number in states.items() if number}}
+        stats[f"by_{field}"] = {group.value or "": group.memories for group in groups}
+    return stats | {"by_status": {state: number for state, number in states.items() if number}}
 
 
 @in_its_words()
 def _list_insights(door: OnRecord, request: Request, body: bytes) -> Response:
     door.caller.require("memory.admin")
     asked = read_query(request, _LISTED_BY_ADMIN, OF_INSIGHTS)
-    cut, told = page_of(asked)
-    return JSONResponse(_page(door, _criteria(asked) | cut) | told)
+    cut, page_fields = page_of(asked)
+    return JSONResponse(_page(door, _criteria(asked) | cut) | page_fields)
 
 
 @in_its_words()
@@ -118,8 +127,8 @@ def _put_insight(door: OnRecord, request: Request, body: bytes) -> Response:
         check_choices(given, OF_INSIGHTS),
         check_content(text, "insight_text") if text else iter(()),
     )
-    told = update(door, memory.id, content=text, **given)
-    return JSONResponse({"status": "pending" if "proposal_id" in told else "updated"})
+    updated = update(door, memory.id, content=text, **given)
+    return JSONResponse({"status": "pending" if "proposal_id" in updated else "updated"})
 
 
 @in_its_words()
@@ -136,14 +145,14 @@ def _put_status(door: OnRecord, request: Request, body: bytes) -> Response:
 def _list_changesets(door: OnRecord, request: Request, body: bytes) -> Response:
     door.caller.require("memory.admin")
     asked = read_query(request, _LISTED_CHANGESETS, {"rolled_back": ("true", "false")})
-    cut, told = page_of(asked)
+    cut, page_fields = page_of(asked)
     wanted: dict[str, Any] = {"entity": asked.get("entity_urn"), "by": asked.get("applied_by"), **cut}
     wanted |= {"since": asked.get("since"), "before": asked.get("until")}
     if "rolled_back" in asked:
         wanted["states"] = _TAKEN_BACK if asked["rolled_back"] == "true" else _NOT_TAKEN_BACK
     page = door.changesets(**wanted)
     data = [changeset_of(each, page.urns.get(each.entity, each.entity)) for each in page.changesets]
-    return JSONResponse({"data": data, "total": page.total} | told)
+    return JSONResponse({"data": data, "total": page.total} | page_fields)
 
 
 _TAKEN_BACK: Final = ("rolled_back",)
@@ -165,8 +174,8 @@ def _roll_back(door: OnRecord, request: Request, body: bytes) -> Response:
 @in_its_words()
 def _my_insights(door: OnRecord, request: Request, body: bytes) -> Response:
     asked = read_query(request, _LISTED_BY_OWNER, OF_INSIGHTS)
-    cut, told = cut_of(asked)
-    return JSONResponse(_page(door, _criteria(asked) | cut | {"owners": [door.caller.user]}) | told)
+    cut, page_fields = cut_of(asked)
+    return JSONResponse(_page(door, _criteria(asked) | cut | {"owners": [door.caller.user]}) | page_fields)
 
 
 @in_its_words()
@@ -212,20 +221,18 @@ _ID: Final = Parameter("id", "The id of an insight.")
 _CHANGESET_ID: Final = Parameter("id", "The id of a changeset.")
 
 
-def _body(*names: str) -> dict[str, Any]:
-    return {"type": "object", "properties": dict.fromkeys(names, TEXT), "additionalProperties": False}
-
-
-_CHANGED: Final = _body("insight_text", "category", "confidence")
-_MOVED: Final = _body("status", "review_notes")
+_CHANGED: Final = Object(
+    "a change of an insight", dict.fromkeys(("insight_text", "category", "confidence"), Text())
+)
+_MOVED: Final = Object("a decision", dict.fromkeys(("status", "review_notes"), Text()))
 _INSIGHT: Final = schema_named("DataPlatformInsight")
 _CHANGESET: Final = schema_named("DataPlatformChangeset")
 _FOUND: Final = {"data": {"type": "array", "items": _INSIGHT}, "total": COUNT}
-_STATS: Final = shape(
+_STATS: Final = object_schema(
     {"total_pending": COUNT, "by_category": COUNTS, "by_confidence": COUNTS, "by_status": COUNTS}
 )
 _UPDATED: Final = RouteAnswer("It is changed, or its change waits for a person.", STATUS)
-_ROLLED_BACK: Final = shape(
+_ROLLED_BACK: Final = object_schema(
     {
         **dict.fromkeys(("changeset_id", "target_urn", "rolled_back_by"), TEXT),
         **{name: {"type": "array", "items": TEXT} for name in ("reverted_changes", "skipped_changes")},
@@ -235,15 +242,15 @@ _ROLLED_BACK: Final = shape(
 )
 
 ROUTES: Final = (
-    get(
+    get_route(
         _INSIGHTS,
         "list_insights",
         "For admins: the insights of everyone, newest first.",
         _list_insights,
-        shape({**_FOUND, **PAGE}),
+        object_schema({**_FOUND, **PAGE}),
         *_LISTED_BY_ADMIN,
     ),
-    get(
+    get_route(
         f"{_INSIGHTS}/stats",
         "insight_stats",
         "For admins: how many insights there are in each state, category and confidence.",
@@ -251,7 +258,7 @@ ROUTES: Final = (
         _STATS,
         *_FILTERS,
     ),
-    get(f"{_INSIGHTS}/{{id}}", "get_insight", "For admins: one insight.", _get_insight, _INSIGHT, _ID),
+    get_route(f"{_INSIGHTS}/{{id}}", "get_insight", "For admins: one insight.", _get_insight, _INSIGHT, _ID),
     FaceRoute(
         method="PUT",
         path=f"{_INSIGHTS}/{{id}}",
@@ -259,7 +266,7 @@ ROUTES: Final = (
         summary="For admins: change what is given of an insight that is not applied.",
         act=_put_insight,
         parameters=(_ID,),
-        body=_CHANGED,
+        body=closed_schema(_CHANGED),
         answers={200: _UPDATED},
         refusals={409: "It is applied, or no longer counts."},
     ),
@@ -270,19 +277,19 @@ ROUTES: Final = (
         summary="For admins in person: approve or reject an insight.",
         act=_put_status,
         parameters=(_ID,),
-        body=_MOVED,
+        body=closed_schema(_MOVED),
         answers={200: _UPDATED},
         refusals={409: "Its state does not allow that."},
     ),
-    get(
+    get_route(
         _CHANGESETS,
         "list_changesets",
         "For admins: what was applied to the catalog, newest first.",
         _list_changesets,
-        shape({"data": {"type": "array", "items": _CHANGESET}, "total": COUNT, **PAGE}),
+        object_schema({"data": {"type": "array", "items": _CHANGESET}, "total": COUNT, **PAGE}),
         *_LISTED_CHANGESETS,
     ),
-    get(
+    get_route(
         f"{_CHANGESETS}/{{id}}",
         "get_changeset",
         "For admins: one changeset, with what stood there before.",
@@ -300,15 +307,15 @@ ROUTES: Final = (
         answers={200: RouteAnswer("It is rolled back.", _ROLLED_BACK)},
         refusals={409: "It is rolled back already, or a later one has changed the same."},
     ),
-    get(
+    get_route(
         _MINE,
         "my_insights",
         "One's own insights, newest first.",
         _my_insights,
-        shape({**_FOUND, **PART}),
+        object_schema({**_FOUND, **PART}),
         *_LISTED_BY_OWNER,
     ),
-    get(
+    get_route(
         f"{_MINE}/stats",
         "my_insight_stats",
         "How many of one's own insights there are in each state, category and confidence.",
@@ -316,12 +323,12 @@ ROUTES: Final = (
         _STATS,
         *_OWN_FILTERS,
     ),
-    get(
+    get_route(
         f"{_MINE}/search",
         "search_my_insights",
         "One's own insights about a question, best first, each with its score.",
         _search_mine,
-        shape({**_FOUND, **PART}),
+        object_schema({**_FOUND, **PART}),
         *_SEARCHED,
     ),
 )

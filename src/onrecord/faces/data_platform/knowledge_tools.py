@@ -37,7 +37,7 @@ from onrecord.surfaces.mcp.tools import Arguments, Confirmation, ToolAnswer, by_
 
 
 def _changes(noun: str, kind: str) -> Rule:
-    """Changes of a catalog; what they lack for their type is said by the tool itself."""
+    """Changes of a catalog; the tool itself reports fields that are missing for their type."""
     return Several(Object(noun, {kind: TEXT, **dict.fromkeys(FIELDS, TEXT)}))
 
 
@@ -125,8 +125,8 @@ def _question(door: OnRecord, given: Arguments) -> str | None:
     asks_first = action in ("apply", "rollback") and given.get("confirm") is not True
     if action not in knowledge.DECISIONS or asks_first or not is_agent_here(door.caller):
         return None
-    told = [bullet(json.dumps(each, ensure_ascii=False)) for each in _decided(door, given)]
-    return enclosed(f"{str(action).capitalize()} this?", told) if told else None
+    lines = [bullet(json.dumps(each, ensure_ascii=False)) for each in _decided(door, given)]
+    return enclosed(f"{str(action).capitalize()} this?", lines) if lines else None
 
 
 def _decided(door: OnRecord, given: Arguments) -> Iterator[Any]:
@@ -147,8 +147,8 @@ def _refused(reason: str) -> Forbidden:
     return Forbidden(f"{reason}; nothing was changed. Knowledge is approved and applied by a person.")
 
 
-def _unable(door: OnRecord, given: Arguments, question: str) -> ToolAnswer:
-    raise _refused("This client cannot ask a person")
+def _unable(door: OnRecord, given: Arguments, question: str, link: str | None) -> ToolAnswer:
+    raise _refused("This client cannot ask a person" + (f", who can open {link}" if link else ""))
 
 
 def _declined(given: Arguments) -> ToolAnswer:
@@ -174,7 +174,7 @@ _TAKEN: Final[dict[str, Rule]] = {
         f"apply: what to write, at most {MOST_CHANGES}: {', '.join(ACTION_TYPES)}; {_CHANGE}.",
     ),
     "confirm": Described(
-        FLAG, "apply, rollback: true once it is to be done. It stands for nobody's approval."
+        FLAG, "apply, rollback: true to do it. It does not replace the approval of a person."
     ),
     "review_notes": Described(TEXT, "Why."),
     "changeset_id": Described(TEXT, "rollback: which changeset."),

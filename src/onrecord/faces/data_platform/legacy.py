@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from onrecord.care.foreign import take_in
+from onrecord.care.foreign.taking_in import take_in
 from onrecord.care.reassigning import FORMER_OWNER
 from onrecord.errors import NotFound, invalid
 from onrecord.faces.data_platform.actions import TYPES, edits_of, subject_of
@@ -46,7 +46,7 @@ _STATUSES: Final[Mapping[str, Status]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Migrated:
+class MigratedTables:
     """How many rows there are, how many of them were not here before, and warnings about odd ones."""
 
     records: int
@@ -54,18 +54,18 @@ class Migrated:
     taken: int
     by_status: Mapping[str, int]
     warnings: tuple[str, ...] = ()
-    #: Nothing was taken over.
+    #: Nothing was imported.
     dry_run: bool = False
 
 
-def migrate(door: OnRecord, source: str, *, dry_run: bool = False) -> Migrated:
+def migrate(door: OnRecord, source: str, *, dry_run: bool = False) -> MigratedTables:
     """Take over the records of a platform: from a PostgreSQL database, a file of JSON lines, or a folder of such files."""
     door.caller.require("memory.admin")
     rows = _rows(source)
-    reader = _Reader(door, {str(row.get("id")): row for row in rows[CHANGESETS]})
+    reader = _RowReader(door, {str(row.get("id")): row for row in rows[CHANGESETS]})
     memories = [memory for row in rows[RECORDS] if (memory := reader.memory(row)) is not None]
     fresh = [memory for memory in memories if not _is_here(door, memory.id)]
-    told = Migrated(
+    migrated = MigratedTables(
         records=len(rows[RECORDS]),
         changesets=len(rows[CHANGESETS]),
         taken=len(fresh),
@@ -74,9 +74,9 @@ def migrate(door: OnRecord, source: str, *, dry_run: bool = False) -> Migrated:
         dry_run=dry_run,
     )
     if dry_run or not fresh:
-        return told
+        return migrated
     imported = take_in(door, fresh, reader.new_changesets(), list(_chain(memories)))
-    return replace(told, taken=imported.added)
+    return replace(migrated, taken=imported.added)
 
 
 def _rows(source: str) -> dict[str, list[Row]]:
@@ -87,11 +87,11 @@ def _rows(source: str) -> dict[str, list[Row]]:
         return foreign_rows(source, _WITHOUT)
     path = Path(source).expanduser()
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    told: dict[str, list[Row]] = {RECORDS: [], CHANGESETS: []}
+    rows: dict[str, list[Row]] = {RECORDS: [], CHANGESETS: []}
     for file in files:
         for row in _lines(file):
-            told[CHANGESETS if "target_urn" in row else RECORDS].append(row)
-    return told
+            rows[CHANGESETS if "target_urn" in row else RECORDS].append(row)
+    return rows
 
 
 def _lines(file: Path) -> Iterator[Row]:
@@ -107,7 +107,7 @@ def _lines(file: Path) -> Iterator[Row]:
         except ValueError:
             row = None
         if not isinstance(row, dict):
-            raise invalid("source", f"line {number} of {file} is no JSON object; nothing was taken over")
+            raise invalid("source", f"line {number} of {file} is not a JSON object; nothing was imported")
         yield row
 
 
@@ -135,7 +135,7 @@ def _chain(memories: Sequence[Memory]) -> Iterator[Relation]:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _RowReader:
     """Makes memories of rows, and collects warnings about odd values."""
 
     door: OnRecord
@@ -199,15 +199,15 @@ class _Reader:
 
     def _proposed(self, state: str, metadata: Row, urns: Sequence[str], name: str) -> dict[str, Any]:
         """What makes it a proposal in the state that it was in."""
-        told: dict[str, Any] = {"edits": self._edits(metadata, urns, name)}
+        fields: dict[str, Any] = {"edits": self._edits(metadata, urns, name)}
         if state in ("pending", "rejected"):
-            told["proposes"] = Proposal(change="save")
+            fields["proposes"] = Proposal(change="save")
         if state in ("approved", "applied", "rolled_back"):
             by = metadata.get("reviewed_by") or metadata.get("applied_by") or self.door.caller.user
-            told |= {"approved_by": str(by), "approved_at": _maybe(metadata.get("reviewed_at"))}
+            fields |= {"approved_by": str(by), "approved_at": _maybe(metadata.get("reviewed_at"))}
         if state in ("applied", "rolled_back") and (ref := metadata.get("changeset_ref")):
-            told["changeset"] = self._changeset(str(ref))
-        return told
+            fields["changeset"] = self._changeset(str(ref))
+        return fields
 
     def _edits(self, metadata: Row, urns: Sequence[str], name: str) -> tuple[Edit, ...]:
         edits: list[dict[str, Any]] = []
@@ -221,19 +221,20 @@ class _Reader:
                 edits += made
             except ValueError as problem:
                 self._warn(
-                    name, f"suggests what cannot be written here, which stays in its metadata: {problem}"
+                    name,
+                    f"suggests a change that cannot be written here; the suggestion stays in its metadata: {problem}",
                 )
         return tuple(EDITS(edits))
 
     def _metadata(self, given: Any, name: str) -> dict[str, Any]:
         """Metadata that was null, or became a list when it was merged with something."""
-        told = json.loads(given) if isinstance(given, str) and given else given
-        if told is None or told == "":
+        read = json.loads(given) if isinstance(given, str) and given else given
+        if read is None or read == "":
             return {}
-        if isinstance(told, list):
-            self._warn(name, "has a list as its metadata; what is an object in it was joined")
-            return {key: value for each in told if isinstance(each, dict) for key, value in each.items()}
-        return dict(told) if isinstance(told, dict) else {"metadata": told}
+        if isinstance(read, list):
+            self._warn(name, "has a list as its metadata; the objects in the list were merged")
+            return {key: value for each in read if isinstance(each, dict) for key, value in each.items()}
+        return dict(read) if isinstance(read, dict) else {"metadata": read}
 
     def _kept(self, row: Row, metadata: Row) -> dict[str, Any]:
         kept = without_derived(metadata)
@@ -302,16 +303,16 @@ class _Reader:
 
 
 def _changes(row: Row) -> Iterator[FieldChange]:
-    """The changes that can be read off what was written: each type with its target and detail, wherever they stand."""
+    """The changes that can be read off what was written: each type with its target and detail, wherever they are."""
     before = row.get("previous_value")
     was: Row = before if isinstance(before, dict) else {}
     new = row.get("new_value")
     every = list(new.values()) if isinstance(new, dict) else list(new or ())
-    for told in [new, *every]:
-        if not isinstance(told, dict) or told.get("change_type") not in TYPES:
+    for change in [new, *every]:
+        if not isinstance(change, dict) or change.get("change_type") not in TYPES:
             continue
         try:
-            edits = EDITS(edits_of(told, "change_type", str(row["target_urn"])))
+            edits = EDITS(edits_of(change, "change_type", str(row["target_urn"])))
         except ValueError:
             continue
         for edit in edits:

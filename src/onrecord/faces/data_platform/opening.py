@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from onrecord.config import Config
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.faces.data_platform.tools import TOOLS
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
@@ -36,7 +36,7 @@ def read_allowed(text: str) -> Mapping[str, Sequence[str]] | None:
     for entry in filter(None, map(str.strip, text.split(";"))):
         persona, colon, patterns = (part.strip() for part in entry.partition(":"))
         if not persona or not colon:
-            raise Invalid([Fault("tools_allow", f"{entry!a} names no persona; write analyst: memory_*, …")])
+            raise invalid("tools_allow", f"{entry!a} names no persona; write analyst: memory_*, …")
         allowed[persona] = [each.strip() for each in patterns.split(",") if each.strip()]
     return allowed or None
 

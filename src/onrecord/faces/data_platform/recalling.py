@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from onrecord.faces.data_platform.fields import (
     MOST_RECALLED,
     RECALLED,
-    Refused,
+    RefusedField,
     check_choices,
     clamped,
     in_its_words,
@@ -27,7 +27,7 @@ STRATEGIES: Final = ("entity", "semantic", "lexical", "graph", "auto")
 #: Vectors and words by fixed weights, and words alone by the same measure.
 RECIPE: Final = "absolute"
 WORDS_ALONE: Final = "absolute_words"
-#: Nothing of the question but its words counts, and the best are told, from whichever circle of people they are.
+#: Only the words of the question count, and the best hits are shown, whichever circle of readers they belong to.
 AS_IT_IS: Final[Mapping[str, Any]] = {
     "intent": False,
     "times": "off",
@@ -69,27 +69,27 @@ def memory_recall(
         "only_dimensions": [dimension] if dimension else [],
     }
     found = _asked(door, question, ("active", "stale") if include_stale else ("active",), wanted)
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "memories": found.memories,
         "count": len(found.memories),
         "strategy": strategy,
         "ranking": _ranking(strategy, question, found.is_hybrid),
     }
     if found.is_degraded:
-        told |= {"degraded": True, "note": DEGRADED}
-    return told
+        answer |= {"degraded": True, "note": DEGRADED}
+    return answer
 
 
 def _question(strategy: str, query: str, urns: Sequence[str]) -> _Question:
     if strategy not in STRATEGIES:
-        raise Refused(
+        raise RefusedField(
             "strategy",
             f'recall failed: unknown strategy "{strategy}": use entity, semantic, lexical, graph, or auto',
         )
     if strategy in ("entity", "graph") and not urns:
-        raise Refused("entity_urns", f"recall failed: entity_urns required for {strategy} strategy")
+        raise RefusedField("entity_urns", f"recall failed: entity_urns required for {strategy} strategy")
     if strategy in ("semantic", "lexical") and not query:
-        raise Refused("query", f"recall failed: query required for {strategy} strategy")
+        raise RefusedField("query", f"recall failed: query required for {strategy} strategy")
     return {
         "entity": _Question(entities=urns),
         "semantic": _Question(query),
@@ -107,7 +107,7 @@ def _ranking(strategy: str, question: _Question, is_hybrid: bool) -> str:
     return "graph"
 
 
-class _Found(NamedTuple):
+class _Ranked(NamedTuple):
     """The memories with their scores, and by what they were ranked."""
 
     memories: list[dict[str, Any]]
@@ -115,10 +115,12 @@ class _Found(NamedTuple):
     is_degraded: bool
 
 
-def _asked(door: OnRecord, question: _Question, statuses: Sequence[Status], wanted: dict[str, Any]) -> _Found:
-    """What counts, and the caller's own that waits for a review; nobody else's does, not even for who reviews it."""
+def _asked(
+    door: OnRecord, question: _Question, statuses: Sequence[Status], wanted: dict[str, Any]
+) -> _Ranked:
+    """The approved memories, and the caller's own pending ones; pending memories of others are left out, even for a reviewer."""
     if not question.words and not question.entities:
-        return _Found([], is_hybrid=False, is_degraded=False)
+        return _Ranked([], is_hybrid=False, is_degraded=False)
     if door.caller.is_admin:
         mine = replace(door.caller, permissions=door.caller.permissions - {"memory.admin", "memory.review"})
         own = {**wanted, "only_owners": [door.caller.user]}
@@ -136,8 +138,8 @@ def _asked(door: OnRecord, question: _Question, statuses: Sequence[Status], want
     scored.sort(key=lambda each: -each[0])
     is_hybrid = any("semantic" in answer.channels for answer in answers)
     asks_vectors = bool(question.words) and question.recipe == RECIPE
-    return _Found(
-        [told for _, told in scored[: wanted["limit"]]],
+    return _Ranked(
+        [record for _, record in scored[: wanted["limit"]]],
         is_hybrid,
         is_degraded=asks_vectors and not is_hybrid and bool(answers[0].degraded),
     )

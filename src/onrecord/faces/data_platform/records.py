@@ -36,7 +36,7 @@ RECORD: Final[dict[str, Any]] = {
 COLUMNS: Final = "related_columns"
 ACTIONS: Final = "suggested_actions"
 THREADS: Final = "thread_ids"
-#: What the metadata of a record tells of it, whatever is stored under these names.
+#: The derived values in the metadata of a record; what is stored under these names is not shown.
 DERIVED: Final = frozenset({"insight_status", "superseded_by", "supersedes", "legacy_created_by"})
 
 
@@ -46,7 +46,7 @@ def shown_status(status: Status) -> str:
 
 
 def record_of(memory: Memory, background: Background) -> dict[str, Any]:
-    """The record of a memory. What its vector was made of stands in it only if it has one."""
+    """The record of a memory. It names the embedding model and the hash of the text only if there is a vector."""
     record = {
         "id": memory.id,
         "created_at": write_instant(memory.created_at),
@@ -76,8 +76,8 @@ def record_of(memory: Memory, background: Background) -> dict[str, Any]:
 def urns_of(memory: Memory, background: Background) -> list[str]:
     """What a memory is about, without columns that only its suggestions name."""
     edited = {each.entity for each in memory.edits or ()}
-    told = ((name, background.urns.get(name, name)) for name in memory.entities)
-    return [urn for name, urn in told if not (name in edited and field_of(urn))]
+    named = ((name, background.urns.get(name, name)) for name in memory.entities)
+    return [urn for name, urn in named if not (name in edited and field_of(urn))]
 
 
 def insight_status_of(memory: Memory, background: Background) -> str | None:
@@ -86,12 +86,12 @@ def insight_status_of(memory: Memory, background: Background) -> str | None:
 
 
 def without_derived(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata without what is told of a record and cannot be said of it."""
+    """Metadata without the derived values, which records show and nobody can set."""
     return {name: value for name, value in metadata.items() if name not in DERIVED}
 
 
 def _metadata(memory: Memory, background: Background) -> dict[str, Any]:
-    told = {
+    fields = {
         name: value
         for name, value in without_derived(memory.metadata).items()
         if name not in (COLUMNS, FORMER_OWNER)
@@ -102,4 +102,4 @@ def _metadata(memory: Memory, background: Background) -> dict[str, Any]:
         "supersedes": list(background.supersedes) or None,
         "legacy_created_by": memory.metadata.get(FORMER_OWNER),
     }
-    return told | {name: value for name, value in derived.items() if value is not None}
+    return fields | {name: value for name, value in derived.items() if value is not None}

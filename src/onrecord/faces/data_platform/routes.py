@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from onrecord.errors import Conflict, Fault, Invalid, NotFound
+from onrecord.errors import Conflict, Invalid, NotFound, invalid
 from onrecord.faces.data_platform import index_routes, knowledge_routes
 from onrecord.faces.data_platform.changesets import CHANGESET
 from onrecord.faces.data_platform.fields import LISTED, MOST_LISTED, clamped, in_its_words
@@ -31,17 +31,27 @@ from onrecord.faces.data_platform.route_parts import (
     choice,
     criteria,
     cut_of,
-    get,
     how_many,
     page_of,
     read_fields,
     read_query,
     refused,
-    shape,
 )
 from onrecord.model.limits import STATUSES as EVERY_STATUS
+from onrecord.model.rules import Json, Text
+from onrecord.model.schema import closed_schema
+from onrecord.model.shapes import Object
 from onrecord.service import OnRecord
-from onrecord.surfaces.rest.declared import TEXT, FaceHttp, FaceRoute, Parameter, RouteAnswer, schema_named
+from onrecord.surfaces.rest.declared import (
+    TEXT,
+    FaceHttp,
+    FaceRoute,
+    Parameter,
+    RouteAnswer,
+    get_route,
+    object_schema,
+    schema_named,
+)
 
 _ENDED: Final = "It is archived or superseded."
 
@@ -68,23 +78,23 @@ def _page(door: OnRecord, asked: Mapping[str, Any], cut: Mapping[str, int], **mo
 
 def _stats(door: OnRecord, asked: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     wanted = {**_criteria(asked), **more}
-    told: dict[str, Any] = {}
+    stats: dict[str, Any] = {}
     for field in ("dimension", "category", "status"):
         tallied = door.tally(field, limit=1_000, **wanted)
         counts: dict[str, int] = {}
         for group in tallied.groups:
             value = shown_status(group.value) if field == "status" else group.value or ""  # type: ignore[arg-type]
             counts[value] = counts.get(value, 0) + group.memories
-        told[f"by_{field}"] = counts
-    return told | {"total": tallied.total}
+        stats[f"by_{field}"] = counts
+    return stats | {"total": tallied.total}
 
 
 @in_its_words()
 def _list_records(door: OnRecord, request: Request, body: bytes) -> Response:
     door.caller.require("memory.admin")
     asked = read_query(request, _LISTED_BY_ADMIN)
-    cut, told = page_of(asked)
-    return JSONResponse(_page(door, asked, cut) | told)
+    cut, page_fields = page_of(asked)
+    return JSONResponse(_page(door, asked, cut) | page_fields)
 
 
 @in_its_words()
@@ -126,15 +136,15 @@ def _record(door: OnRecord, id: str) -> Any:
         raise NotFound("record not found") from None
 
 
-def _done(told: Mapping[str, Any]) -> Response:
-    return JSONResponse({"status": "pending" if "proposal_id" in told else "ok"})
+def _done(answer: Mapping[str, Any]) -> Response:
+    return JSONResponse({"status": "pending" if "proposal_id" in answer else "ok"})
 
 
 @in_its_words()
 def _my_records(door: OnRecord, request: Request, body: bytes) -> Response:
     asked = read_query(request, _LISTED_BY_OWNER)
-    cut, told = cut_of(asked)
-    return JSONResponse(_page(door, asked, cut, owners=[door.caller.user]) | told)
+    cut, page_fields = cut_of(asked)
+    return JSONResponse(_page(door, asked, cut, owners=[door.caller.user]) | page_fields)
 
 
 @in_its_words()
@@ -147,7 +157,7 @@ def _search_mine(door: OnRecord, request: Request, body: bytes) -> Response:
     asked = read_query(request, _SEARCHED)
     words = asked.get("q", "").strip()
     if not words:
-        raise Invalid([Fault("q", "query parameter 'q' is required")])
+        raise invalid("q", "query parameter 'q' is required")
     size = clamped(asked.get("limit"), LISTED, MOST_LISTED)
     found = door.recall(
         words,
@@ -188,36 +198,34 @@ _SEARCHED: Final = (
 _ID: Final = Parameter("id", "The id of a record.")
 
 
-_CHANGED: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        **dict.fromkeys(("content", "category", "confidence", "dimension"), TEXT),
-        "metadata": {"type": "object"},
-    },
-    "additionalProperties": False,
-}
+_CHANGED: Final = Object(
+    "a change of a record",
+    {**dict.fromkeys(("content", "category", "confidence", "dimension"), Text()), "metadata": Json()},
+)
 _RECORD: Final = schema_named("DataPlatformRecord")
 _RECORDS: Final = {"data": {"type": "array", "items": _RECORD}, "total": COUNT}
-_STATS: Final = shape({**dict.fromkeys(("by_dimension", "by_category", "by_status"), COUNTS), "total": COUNT})
+_STATS: Final = object_schema(
+    {**dict.fromkeys(("by_dimension", "by_category", "by_status"), COUNTS), "total": COUNT}
+)
 HTTP: Final = FaceHttp(
     face="data_platform",
     refuse=refused,
-    error=shape({"type": TEXT, "title": TEXT, "status": COUNT, "detail": TEXT}),
+    error=object_schema({"type": TEXT, "title": TEXT, "status": COUNT, "detail": TEXT}),
     schemas={
         "DataPlatformRecord": RECORD,
         "DataPlatformInsight": INSIGHT,
         "DataPlatformChangeset": CHANGESET,
     },
     routes=(
-        get(
+        get_route(
             f"{ADMIN}/memory/records",
             "list_records",
             "For admins: the records of everyone, newest first.",
             _list_records,
-            shape({**_RECORDS, **PAGE}),
+            object_schema({**_RECORDS, **PAGE}),
             *_LISTED_BY_ADMIN,
         ),
-        get(
+        get_route(
             f"{ADMIN}/memory/records/stats",
             "record_stats",
             "For admins: how many records there are of each dimension, category and status.",
@@ -225,7 +233,7 @@ HTTP: Final = FaceHttp(
             _STATS,
             *_FILTERS,
         ),
-        get(
+        get_route(
             f"{ADMIN}/memory/records/{{id}}",
             "get_record",
             "For admins: one record, of whichever status.",
@@ -240,7 +248,7 @@ HTTP: Final = FaceHttp(
             summary="For admins: change what is given of a record.",
             act=_put_record,
             parameters=(_ID,),
-            body=_CHANGED,
+            body=closed_schema(_CHANGED),
             answers={200: RouteAnswer("It is changed, or its change waits for a person.", STATUS)},
             refusals={409: _ENDED},
         ),
@@ -253,15 +261,15 @@ HTTP: Final = FaceHttp(
             parameters=(_ID,),
             answers={200: RouteAnswer("It is archived, or its end waits for a person.", STATUS)},
         ),
-        get(
+        get_route(
             f"{PORTAL}/memory/records",
             "my_records",
             "One's own records, newest first.",
             _my_records,
-            shape({**_RECORDS, **PART}),
+            object_schema({**_RECORDS, **PART}),
             *_LISTED_BY_OWNER,
         ),
-        get(
+        get_route(
             f"{PORTAL}/memory/records/stats",
             "my_record_stats",
             "How many of one's own records there are of each dimension, category and status.",
@@ -269,12 +277,12 @@ HTTP: Final = FaceHttp(
             _STATS,
             *_OWN_FILTERS,
         ),
-        get(
+        get_route(
             f"{PORTAL}/memory/records/search",
             "search_my_records",
             "One's own records about a question, best first, each with its score.",
             _search_mine,
-            shape({**_RECORDS, **PART}),
+            object_schema({**_RECORDS, **PART}),
             *_SEARCHED,
         ),
         *knowledge_routes.ROUTES,

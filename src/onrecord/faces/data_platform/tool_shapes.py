@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from onrecord.errors import OnRecordError
 from onrecord.model.rules import Rule, Text
-from onrecord.model.schema import rule_schema
+from onrecord.model.schema import closed_schema
 from onrecord.model.shapes import Described, Object, Several, taken
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
@@ -16,7 +16,7 @@ TEXTS: Final = Several(TEXT)
 NUMBER: Final = {"type": "integer"}
 WORD: Final = {"type": "string"}
 WORDS: Final = {"type": "array", "items": WORD}
-#: What a save may have superseded, what is near it, and what else is to be said of it.
+#: The superseded and the similar memories of a save, and its warnings.
 CHAIN: Final = {
     "superseded_ids": WORDS,
     "similar": {"type": "array", "items": {"type": "object"}},
@@ -45,5 +45,4 @@ def tool(
     def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
         return ToolAnswer(function(door, **taken(shape, arguments)))
 
-    closed = {**rule_schema(shape), "additionalProperties": False}
-    return Tool(name=name, takes=closed, handle=handle, say_failure=say_failure, **more)
+    return Tool(name=name, takes=closed_schema(shape), handle=handle, say_failure=say_failure, **more)

@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from onrecord.context.conversation import for_own_eyes, inside
-from onrecord.errors import Fault, Forbidden, Invalid, NotFound, StoreUnavailable
+from onrecord.errors import Fault, Forbidden, Invalid, NotFound, StoreUnavailable, invalid
 from onrecord.faces.datamind import items
 from onrecord.faces.datamind.items import MemoryItem, item_of
 from onrecord.model.caller import GLOBAL_IS_GIVEN
 from onrecord.model.limits import Scope, Status
 from onrecord.model.unset import UNSET
+from onrecord.remember.extract import end_of
 from onrecord.service import OnRecord
 
 _LOG: Final = logging.getLogger(__name__)
@@ -70,9 +71,9 @@ def save(
     there = _in_session(door, session_id)
     ours = items.our_scope(scope)
     if ours == "session" and there.caller.conversation is None:
-        raise Invalid([Fault("session_id", "is required when scope is session: this request is in none")])
+        raise invalid("session_id", "is required when scope is session: this request belongs to no session")
     if ours == "global" and not there.caller.changes_global:
-        raise Invalid([Fault("scope", f"saving for everyone {GLOBAL_IS_GIVEN}; use profile")])
+        raise invalid("scope", f"saving for everyone {GLOBAL_IS_GIVEN}; use profile")
     saved = there.remember(
         content,
         id=UNSET if id is None else id,
@@ -135,7 +136,7 @@ def _reached(there: OnRecord, profile: str | None, scope_filter: Sequence[str] |
 
 
 def _mine(there: OnRecord) -> OnRecord:
-    """The door without the view of an admin, who may read every session: what is recalled is meant for this one."""
+    """The door without the view of an admin: a recall must return only what is for this user."""
     return there.as_caller(for_own_eyes(there.caller))
 
 
@@ -158,7 +159,7 @@ def extract(
     there = _in_session(door, session_id)
     ours = items.our_scope(scope)
     try:
-        found = there.extract(user_turn, assistant_turn=assistant_turn, scope=ours)
+        found = there.extract(end_of(user_turn), assistant_turn=end_of(assistant_turn), scope=ours)
     except (StoreUnavailable, Forbidden) as problem:
         _LOG.warning("No facts were extracted: %s", problem)
         return []

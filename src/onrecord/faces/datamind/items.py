@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, cast, get_args
 
+from onrecord.errors import invalid
 from onrecord.model import limits, rules
 from onrecord.model.conversation_names import called
 from onrecord.model.limits import LIVE
@@ -80,16 +81,16 @@ def item_of(memory: Memory, score: float, user: str) -> MemoryItem:
     )
 
 
-def item_from(told: object) -> MemoryItem:
+def item_from(given: object) -> MemoryItem:
     """The item that a store of someone's own returned: a MemoryItem, an object with the same fields, or a mapping of
     them.
     """
-    if isinstance(told, MemoryItem):
-        return told
+    if isinstance(given, MemoryItem):
+        return given
     names = [each.name for each in fields(MemoryItem)]
-    if isinstance(told, Mapping):
-        return MemoryItem(**{name: told[name] for name in names if name in told})
-    return MemoryItem(**{name: getattr(told, name) for name in names if hasattr(told, name)})
+    if isinstance(given, Mapping):
+        return MemoryItem(**{name: given[name] for name in names if name in given})
+    return MemoryItem(**{name: getattr(given, name) for name in names if hasattr(given, name)})
 
 
 def _kind_of(memory: Memory) -> ItemKind:
@@ -100,6 +101,12 @@ def _kind_of(memory: Memory) -> ItemKind:
 def our_scope(scope: object) -> limits.Scope:
     """Our name for a scope of datamind; Invalid for any other, including the scopes that only we have."""
     return _OUR_SCOPE[_one_of("scope", SCOPES, scope)]
+
+
+def require_session(scope: object, session_id: str | None) -> None:
+    """Invalid if the scope needs a session and none is given."""
+    if our_scope(scope) == "session" and session_id is None:
+        raise invalid("session_id", "is required when scope is session")
 
 
 def our_scopes(scopes: object) -> tuple[limits.Scope, ...]:

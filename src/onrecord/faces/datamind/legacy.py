@@ -13,7 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from onrecord.care.foreign import take_in
+from onrecord.care.foreign.converting import cut
+from onrecord.care.foreign.taking_in import take_in
 from onrecord.errors import NotFound
 from onrecord.faces.datamind.items import KINDS
 from onrecord.model import ids, rules
@@ -214,11 +215,11 @@ class _FormerItems:
             return {}
         text = given.decode(errors="replace") if isinstance(given, bytes) else str(given)
         try:
-            told = json.loads(text)
-            if told is None:
+            metadata = json.loads(text)
+            if metadata is None:
                 return {}
             clean: dict[str, Any] = rules.Json()(
-                told if isinstance(told, dict) else {f"{_ODD}metadata": told}
+                metadata if isinstance(metadata, dict) else {f"{_ODD}metadata": metadata}
             )
             return clean
         except (ValueError, RecursionError):
@@ -237,19 +238,10 @@ class _FormerItems:
         if not text.strip():
             self._note(name, f"is empty; its content is {_EMPTY!a} now")
             return [_EMPTY]
-        parts = list(_cut(text))
+        parts = list(cut(text))
         if len(parts) > 1:
             self._note(name, f"is longer than {CONTENT_BYTES} bytes; it is in {len(parts)} parts now")
         return parts
-
-
-def _cut(text: str) -> Iterator[str]:
-    """Parts of a text that each fit into one memory, cut only between characters."""
-    raw = text.encode()
-    while raw:
-        part = raw[:CONTENT_BYTES].decode(errors="ignore")
-        yield part
-        raw = raw[len(part.encode()) :]
 
 
 def _is_name(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from onrecord.config import Config, read_choice
 from onrecord.context.conversation import inside
-from onrecord.errors import Fault, Forbidden, Invalid
+from onrecord.errors import Forbidden, invalid
 from onrecord.faces.datamind import asking, items
 from onrecord.faces.datamind.items import MemoryItem
 from onrecord.faces.datamind.legacy import migrate_own
@@ -73,7 +73,7 @@ class OwnMemory:
         if profile not in (None, caller.tenant):
             raise Forbidden(f"Profile {profile!a} is not this caller's own; leave it out to save in yours.")
         if scope == "global" and not caller.changes_global:
-            raise Invalid([Fault("scope", f"saving for everyone {GLOBAL_IS_GIVEN}; use profile")])
+            raise invalid("scope", f"saving for everyone {GLOBAL_IS_GIVEN}; use profile")
         there = {"profile": caller.tenant, "session_id": caller.conversation}
         kept = self._service.save(content, scope=scope, kind=kind, metadata=metadata, **there)
         return asking.Saved(self._wait(kept))

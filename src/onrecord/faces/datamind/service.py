@@ -1,11 +1,11 @@
-"""HOW does an agent of datamind hold its memory? In `agent.memory`: what was just said, and what is kept longer."""
+"""HOW does an agent of datamind use its memory? In `agent.memory`: the last turns, and the saved items."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from onrecord.config import Config, load, read_choice, read_number
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.faces.datamind import items
 from onrecord.faces.datamind.items import MemoryItem
 from onrecord.faces.datamind.short_term import ShortTermMemory
@@ -16,7 +16,7 @@ from onrecord.model.limits import MOST_TURNS
 class MemoryService:
     """The memory of one agent. A call that names no profile means the profile that the agent works for.
 
-    Without a store there is only what was just said: a recall finds nothing, and a save is refused.
+    Without a store there are only the last turns: a recall finds nothing, and a save is refused.
     """
 
     def __init__(
@@ -37,12 +37,10 @@ class MemoryService:
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
         if self.store is None:
-            raise Invalid([Fault("long_term", "is switched off, so nothing can be saved; set it to yes")])
-        # Checked here too, so that no store, whoever wrote it, gets a value that would break it later.
-        items.our_scope(scope)
+            raise invalid("long_term", "is switched off, so nothing can be saved; set it to yes")
+        # Checked here too, so that no store, also one of a third party, gets a value that would break it later.
+        items.require_session(scope, session_id)
         items.our_kind(kind)
-        if scope == "session" and session_id is None:
-            raise Invalid([Fault("session_id", "is required when scope is session")])
         return await self.store.save(
             content,
             scope=scope,
@@ -103,9 +101,7 @@ class MemoryService:
         """Save the facts that an advisor finds in a turn, and return those that are new. Without an advisor, or if it gives
         no usable answer, there are none. A store of someone's own gets none either: it has no advisor.
         """
-        ours = items.our_scope(scope)
-        if ours == "session" and session_id is None:
-            raise Invalid([Fault("session_id", "is required when scope is session")])
+        items.require_session(scope, session_id)
         if not isinstance(self.store, OnRecordMemoryStore):
             return []
         return await self.store.extract(
@@ -140,5 +136,5 @@ def is_ours(config: Config) -> bool:
     """Whether the configured backend is a store of ours; Invalid if it is postgres but the DSN is not."""
     backend = config.of_faces["backend"]
     if backend == "postgres" and not config.db.startswith("postgres"):
-        raise Invalid([Fault("db", "must be a PostgreSQL DSN (postgresql://…) when backend is postgres")])
+        raise invalid("db", "must be a PostgreSQL DSN (postgresql://…) when backend is postgres")
     return memory_registry.is_made_by(backend, OnRecordMemoryStore)

@@ -1,4 +1,4 @@
-"""WHAT was just said, in datamind's words? The last turns of each session, held only in memory."""
+"""WHICH turns does datamind keep? The last ones of each session, held only in memory."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ _HERE: Final = Caller(tenant="here", user="here")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortTermTurn:
-    """One thing said; `ts` is in seconds since 1970."""
+    """One turn; `ts` is in seconds since 1970."""
 
     role: str
     content: str

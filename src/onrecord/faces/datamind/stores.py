@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 from uuid import uuid4
 
 from onrecord.app import connect
-from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError
+from onrecord.errors import Conflict, Invalid, NotFound, OnRecordError, invalid
 from onrecord.faces.datamind import asking, items
 from onrecord.faces.datamind.items import MemoryItem
 from onrecord.faces.datamind.legacy import migrate_own, migrate_storage
@@ -94,10 +94,10 @@ class Registry:
                 import_module(module)
             except ImportError as problem:
                 reason = f"the module {module!a} of {name!a} cannot be read: {problem}"
-                raise Invalid([Fault("backend", reason)]) from None
+                raise invalid("backend", reason) from None
         if plain not in self._factories:
             known = ", ".join(sorted(self._factories))
-            raise Invalid([Fault("backend", f"{plain!a} is not registered; there are {known}")])
+            raise invalid("backend", f"{plain!a} is not registered; there are {known}")
         return self._factories[plain]
 
     def __contains__(self, name: str) -> bool:
@@ -155,13 +155,12 @@ class OnRecordMemoryStore:
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
         if items.our_scope(scope) == "tenant" and profile is None:
-            raise Invalid([Fault("profile", "is required when scope is profile")])
-        if scope == "session" and session_id is None:
-            raise Invalid([Fault("session_id", "is required when scope is session")])
+            raise invalid("profile", "is required when scope is profile")
+        items.require_session(scope, session_id)
         door = self._at(profile or self.profile)
-        told = session_id if scope == "session" else None
+        session = session_id if scope == "session" else None
         saved = await asyncio.to_thread(
-            asking.save, door, content, scope, kind, None, told, metadata, self._new_id()
+            asking.save, door, content, scope, kind, None, session, metadata, self._new_id()
         )
         return saved.id
 
@@ -217,7 +216,7 @@ class OnRecordMemoryStore:
         holding = [door for door in doors if _has(door, item_id)]
         if len(holding) > 1 and not item_id.startswith("global:"):
             names = ", ".join(door.caller.tenant for door in holding)
-            raise Conflict(f"Several profiles have an item {item_id}: {names}. Say whose with profile=….")
+            raise Conflict(f"Several profiles have an item {item_id}: {names}. Choose one with profile=….")
         return bool(holding) and asking.forget(holding[0], item_id, hard).deleted
 
     async def list_profiles(self) -> list[str]:

@@ -22,7 +22,7 @@ _HARD: Final = Described(FLAG, "Erase it rather than archive it.")
 _SCOPE: Final = Choice(SCOPES)
 _KIND: Final = Choice(KINDS)
 #: These describe what comes back; it is not checked against them.
-_TOLD: Final = {"type": "string"}
+_TEXT_SCHEMA: Final = {"type": "string"}
 _DONE: Final = {"type": "boolean"}
 
 
@@ -118,7 +118,7 @@ def tools_over(memory: LongTerm) -> tuple[Tool, ...]:
                 "session_id": _SESSION,
                 "metadata": Described(OrNone(Json()), "Anything else."),
             },
-            {"id": _TOLD, "scope": _TOLD, "kind": _TOLD},
+            {"id": _TEXT_SCHEMA, "scope": _TEXT_SCHEMA, "kind": _TEXT_SCHEMA},
         ),
         _tool(
             memory_recall,
@@ -135,7 +135,11 @@ def tools_over(memory: LongTerm) -> tuple[Tool, ...]:
                 "session_id": _SESSION,
                 "include_archived": FLAG,
             },
-            {"query": _TOLD, "count": {"type": "integer"}, "results": {"type": "array", "items": ITEM}},
+            {
+                "query": _TEXT_SCHEMA,
+                "count": {"type": "integer"},
+                "results": {"type": "array", "items": ITEM},
+            },
         ),
         _tool(
             memory_forget,
@@ -143,7 +147,7 @@ def tools_over(memory: LongTerm) -> tuple[Tool, ...]:
             OnRecord.forget,
             "Archive an item of your own by its id, so that it is no longer recalled; with hard it is erased for good.",
             {"item_id": Either("a text or a whole number", {str: _TEXT, int: Integer()}), "hard": _HARD},
-            {"id": _TOLD, "deleted": _DONE, "hard": _DONE},
+            {"id": _TEXT_SCHEMA, "deleted": _DONE, "hard": _DONE},
         ),
         _tool(
             memory_list_profiles,
@@ -151,7 +155,7 @@ def tools_over(memory: LongTerm) -> tuple[Tool, ...]:
             OnRecord.browse,
             "List the profiles that have at least one active item, of those you have access to.",
             {},
-            {"profiles": {"type": "array", "items": _TOLD}},
+            {"profiles": {"type": "array", "items": _TEXT_SCHEMA}},
         ),
     )
 

@@ -22,7 +22,7 @@ from onrecord.catalog.rendering import description_in, in_words
 from onrecord.catalog.resolution import Unresolved, missing_datasource, resolve_all
 from onrecord.catalog.targets.unsourced import NAME as UNSOURCED
 from onrecord.doors import Door
-from onrecord.errors import Fault, Invalid, NotFound
+from onrecord.errors import Fault, Invalid, NotFound, invalid
 from onrecord.faces.slayer.errors import BadValueError, in_their_words
 from onrecord.faces.slayer.fields import (
     CAPS,
@@ -45,7 +45,7 @@ from onrecord.model.limits import RECALL_LIMIT
 from onrecord.model.rules import ListOf, OrNone, Text
 from onrecord.model.shapes import checked_field
 from onrecord.model.wire import to_json as answer_as_json
-from onrecord.recall.subjects import EntityHit, SubjectHit
+from onrecord.recall.subjects import EntityHit, Searched, SubjectHit
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 
@@ -121,7 +121,7 @@ def _identifier(given: object) -> str:
     try:
         return ids.plain_id(text)
     except ValueError as reason:
-        raise Invalid([Fault("id", f"{given!r} {reason}" if given != "" else str(reason))]) from None
+        raise invalid("id", f"{given!r} {reason}" if given != "" else str(reason)) from None
 
 
 def _links(linked: object) -> dict[str, Any]:
@@ -163,9 +163,9 @@ def _is_there(door: OnRecord, id: str) -> bool:
 
 @in_their_words
 def forget_memory(door: OnRecord, identifier: str | int) -> dict[str, Any]:
-    # Whatever a search shows can be forgotten, including memories for everyone.
-    is_global = isinstance(identifier, str) and ids.is_global(identifier)
-    gone = door.forget(str(identifier) if is_global else _identifier(identifier))
+    # Whatever a search returns can be forgotten, also global memories and those with a user's name in front.
+    is_shown = isinstance(identifier, str) and (ids.is_global(identifier) or ids.is_owned(identifier))
+    gone = door.forget(str(identifier) if is_shown else _identifier(identifier))
     if gone.proposal is not None:
         return {"deleted_id": None, "warnings": list(gone.warnings)}
     return {"deleted_id": gone.id} | ({"warnings": list(gone.warnings)} if gone.warnings else {})
@@ -196,21 +196,27 @@ def search(
         for name, given in caps.items()
         if checked_field(name, COUNT, given) > RECALL_LIMIT
     ]
+    most: Mapping[str, Any] = {name: min(given, RECALL_LIMIT) for name, given in caps.items()}
     found = door.search(
         question,
         entities=_listed(entities),
         query=to_json(query) if isinstance(query, ModelQuery) else query,
         datasource=datasource,
         recipe=RECIPE,
-        **{name: min(given, RECALL_LIMIT) for name, given in caps.items()},
+        **most,
     )
     return {
         "memories": [_memory(hit) for hit in found.memories],
         "example_queries": [_memory(hit) | {"query": hit.query} for hit in found.example_queries],
         "entities": [_entity(hit) for hit in found.entities],
         "resolved_input_entities": list(found.resolved_input_entities),
-        "warnings": [*beyond, *found.warnings],
+        "warnings": [*beyond, *found.warnings, *_unadvised(found)],
     }
+
+
+def _unadvised(found: Searched) -> list[str]:
+    """Why a tenant's advisor did not help, where it was to."""
+    return [each.summary() for each in found.advice if not each.applied]
 
 
 def _listed(entities: Sequence[str] | None) -> list[str]:
@@ -264,7 +270,7 @@ def search_flat(
     return {
         "results": results,
         "resolved_input_entities": list(found.resolved_input_entities),
-        "warnings": [*beyond, *found.warnings],
+        "warnings": [*beyond, *found.warnings, *_unadvised(found)],
     }
 
 
@@ -277,23 +283,15 @@ def _kinds(cypher_filter: str) -> list[str]:
     """The kinds that the labels of the filter name. Only one form of Cypher query is understood."""
     written = _CYPHER.fullmatch(cypher_filter)
     if written is None:
-        raise Invalid(
-            [
-                Fault(
-                    "cypher_filter",
-                    f"filters by labels alone, as in 'MATCH (n:Memory:Column) RETURN n.id AS id'; got {cypher_filter!r}",
-                )
-            ]
+        raise invalid(
+            "cypher_filter",
+            f"filters by labels alone, as in 'MATCH (n:Memory:Column) RETURN n.id AS id'; got {cypher_filter!r}",
         )
     labels = [label.strip() for label in written["labels"].split(":") if label.strip()]
     if unknown := [label for label in labels if label not in _LABELS]:
-        raise Invalid(
-            [
-                Fault(
-                    "cypher_filter",
-                    f"has the unknown label {', '.join(map(repr, unknown))}; there are {', '.join(_LABELS)}",
-                )
-            ]
+        raise invalid(
+            "cypher_filter",
+            f"has the unknown label {', '.join(map(repr, unknown))}; there are {', '.join(_LABELS)}",
         )
     return [_LABELS[label] for label in labels]
 
@@ -420,8 +418,8 @@ def inspect_model(
         data_source=data_source,
         max_tokens=max_tokens,
     )
-    told = {name: each for name, each in found.sections.items() if not (is_bare and name == _SHORT_SECTION)}
-    return told if format == "json" else as_markdown(told) if is_bare else found.markdown
+    shown = {name: each for name, each in found.sections.items() if not (is_bare and name == _SHORT_SECTION)}
+    return shown if format == "json" else as_markdown(shown) if is_bare else found.markdown
 
 
 def _within(cap: Any, most: int) -> Any:
@@ -470,8 +468,8 @@ def models_summary(
 
 
 def _model_summary(model: Entity, compact: bool) -> dict[str, Any]:
-    told = {"name": model.canonical, "description": model.description}
-    return told if compact else told | {"text": model.text}
+    fields = {"name": model.canonical, "description": model.description}
+    return fields if compact else fields | {"text": model.text}
 
 
 def _summary_in_words(summary: Mapping[str, Any]) -> str:
@@ -499,10 +497,10 @@ def ingest_datasource_models(
     """Read models in: from a database, a folder of model files, a store of the semantic layer, or the files that dbt
     writes.
     """
-    told = door.ingest(
+    answer = door.ingest(
         path, datasource=datasource_name, schema=schema_name, sample_values=sample_values, dry_run=dry_run
     )
-    ingested: dict[str, Any] = answer_as_json(told)
+    ingested: dict[str, Any] = answer_as_json(answer)
     return ingested
 
 
@@ -519,10 +517,10 @@ def delete_datasource(door: Door, name: str) -> dict[str, Any]:
 
 
 def _inspected(door: Door, model_name: str, **shown: Any) -> Inspected:
-    """A model; one that no source has told of is none, whatever people promoted of it."""
+    """A model that a source lists; NotFound for one of which there are only values that people promoted."""
     found = door.inspect(model_name, **shown)
     if found.sections["state"] == UNSOURCED:
-        raise NotFound(f"Model {model_name!r} not found: no source has told of it.")
+        raise NotFound(f"Model {model_name!r} not found: no source lists it.")
     return found
 
 
@@ -588,7 +586,7 @@ class SlayerClient:
         key: str | None = None,
     ) -> None:
         if (url is None) == (storage is None):
-            raise BadValueError([Fault("storage", "or url is needed: one of the two")])
+            raise BadValueError([Fault("storage", "or url is required: give one of the two")])
         self.door: OnRecord | None = None
         if url is not None:
             self.elsewhere = RemoteServer(url, key)

@@ -10,7 +10,7 @@ import click
 
 from onrecord.catalog.rendering import in_words
 from onrecord.context.frame import visible
-from onrecord.errors import Fault, Invalid, OnRecordError
+from onrecord.errors import OnRecordError, invalid
 from onrecord.faces.slayer.fields import CAPS
 from onrecord.model.tiers import WORDS
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
@@ -60,7 +60,7 @@ def _failed(message: str) -> click.exceptions.Exit:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _errors_shown() -> Iterator[None]:
     try:
         yield
     except OnRecordError as problem:
@@ -86,7 +86,7 @@ def _save() -> click.Command:
             raise _failed("--entities or --query must be supplied (one or the other).")
         if entities is not None and query is not None:
             raise _failed("--entities and --query are mutually exclusive.")
-        with _told(), opened_door(common, create=True) as door:
+        with _errors_shown(), opened_door(common, create=True) as door:
             linked: Any = _names(entities) if entities is not None else _json(query or "")
             saved = calls.save_memory(door, learning, linked, id, description)
         if common["as_json"]:
@@ -118,7 +118,7 @@ def _forget() -> click.Command:
         from onrecord.faces.slayer import calls
 
         common = common_options(context, given)
-        with _told(), opened_door(common) as door:
+        with _errors_shown(), opened_door(common) as door:
             forgotten = calls.forget_memory(door, identifier)
         if common["as_json"]:
             show_json(forgotten)
@@ -155,7 +155,7 @@ def _search() -> click.Command:
         given = {name: value for name, value in asked.items() if value is not None}
         if verbose:
             given["compact"] = False
-        with _told(), opened_door(common) as door:
+        with _errors_shown(), opened_door(common) as door:
             given["entities"] = [*entity, *_names(entities or "")] or None
             given["query"] = _json(query) if query else None
             found = calls.search_either(door, **given)
@@ -241,18 +241,18 @@ def _inspect() -> click.Command:
 
         common = common_options(context, asked)
         given = {name: value for name, value in asked.items() if value is not None}
-        with _told(), opened_door(common) as door:
-            told = calls.inspect_model(
+        with _errors_shown(), opened_door(common) as door:
+            model = calls.inspect_model(
                 door,
                 reference,
                 sections=list(section) or None,
                 format="json" if common["as_json"] or format == "json" else "markdown",
                 **given,
             )
-        if isinstance(told, str):
-            click.echo(visible(told))
+        if isinstance(model, str):
+            click.echo(visible(model))
         else:
-            show_json(told)
+            show_json(model)
 
     return click.Command(
         "inspect",
@@ -269,7 +269,7 @@ def _inspect() -> click.Command:
             click.Option(["--reachable-fields-depth"], type=int, help="How many joins to follow; else 5."),
             click.Option(["--data-source"], help="Its datasource, if several have such a model."),
             click.Option(
-                ["--max-tokens"], type=int, help="What it may cost to read; what is left out is told."
+                ["--max-tokens"], type=int, help="What it may cost to read; the answer says what is left out."
             ),
             *_COMMON,
         ],
@@ -286,7 +286,7 @@ def _ingest() -> click.Command:
 
         common = common_options(context, asked)
         given = {name: value for name, value in asked.items() if value is not None}
-        with _told(), opened_door(common, create=not dry_run) as door:
+        with _errors_shown(), opened_door(common, create=not dry_run) as door:
             ingested = door.ingest(path, dry_run=dry_run, **given)
         if common["as_json"]:
             show_json(to_json(ingested))
@@ -314,14 +314,14 @@ def _import() -> click.Command:
         from onrecord.faces.slayer.importing import import_store
 
         common = common_options(context, given)
-        with _told(), opened_door(common, create=True) as door:
-            told = import_store(door, path)
+        with _errors_shown(), opened_door(common, create=True) as door:
+            imported = import_store(door, path)
         if common["as_json"]:
-            show_json(told)
+            show_json(imported)
             return
-        added = told["ingested"]["added"]
-        click.echo(f"Took over {told['memories']} memories; {added['models']} models are new.")
-        for warning in told["warnings"]:
+        added = imported["ingested"]["added"]
+        click.echo(f"Took over {imported['memories']} memories; {added['models']} models are new.")
+        for warning in imported["warnings"]:
             click.echo(visible(f"Warning: {warning}"))
 
     return click.Command(
@@ -338,7 +338,7 @@ def _list(what: str) -> click.Command:
         from onrecord.faces.slayer import calls
 
         common = common_options(context, given)
-        with _told(), opened_door(common) as door:
+        with _errors_shown(), opened_door(common) as door:
             listed = (
                 calls.list_datasources(door)
                 if what == "datasources"
@@ -366,7 +366,7 @@ def _delete(noun: str | None) -> click.Command:
 
         common = common_options(context, given)
         data_source = given.get("data_source")
-        with _told(), opened_door(common) as door:
+        with _errors_shown(), opened_door(common) as door:
             if (noun or given["type"]) == "datasource":
                 deleted = calls.delete_datasource(door, name)
             else:
@@ -410,7 +410,7 @@ def _json(given: str) -> dict[str, Any]:
         text = Path(given[1:]).read_text(encoding="utf-8-sig") if given.startswith("@") else given
         read = json.loads(text)
     except (OSError, ValueError) as problem:
-        raise Invalid([Fault("query", f"cannot be read as JSON: {problem}")]) from None
+        raise invalid("query", f"cannot be read as JSON: {problem}") from None
     if not isinstance(read, dict):
-        raise Invalid([Fault("query", f"must be a query as an object; got {type(read).__name__}")])
+        raise invalid("query", f"must be a query as an object; got {type(read).__name__}")
     return read

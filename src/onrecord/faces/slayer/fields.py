@@ -115,6 +115,6 @@ def is_one_list(asked: Mapping[str, Any]) -> bool:
     if not asked.keys() & _ONE_LIST.keys():
         return False
     if apart := [name for name in asked if name in CAPS]:
-        told = f"caps a list of its own; with {', '.join(_ONE_LIST)} there is one list"
-        raise Invalid([Fault(name, told) for name in apart])
+        reason = f"caps a list of its own; with {', '.join(_ONE_LIST)} there is one list"
+        raise Invalid([Fault(name, reason) for name in apart])
     return True

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from onrecord.catalog.sources import open_source
 from onrecord.catalog.sources.model_store import ModelStore
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.faces.slayer.errors import in_their_words
 from onrecord.faces.slayer.fields import LEARNING, PLAIN_ID, PREVIEW
 from onrecord.model.catalog import MEMORY_PREFIX
@@ -42,7 +42,7 @@ def import_store(door: OnRecord, path: str | Path) -> dict[str, Any]:
     """
     source = open_source(str(path))
     if not isinstance(source, ModelStore):
-        raise Invalid([Fault("path", f"{path} is not a SQLite store of slayer, which has a table of models")])
+        raise invalid("path", f"{path} is not a SQLite store of slayer, which has a table of models")
     notes = _notes(source)
     ingested = door.ingest(str(path))
     warnings: list[str] = []

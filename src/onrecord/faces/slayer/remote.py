@@ -20,6 +20,7 @@ from onrecord.errors import (
     StoreUnavailable,
     TooMany,
     Unauthenticated,
+    invalid,
 )
 from onrecord.faces.slayer.errors import said_of
 from onrecord.faces.slayer.fields import MAX_RESULTS, PLAIN_ID
@@ -36,7 +37,7 @@ _BY_STATUS: Final[Mapping[int, type[OnRecordError]]] = {
     409: Conflict,
 }
 _ROUTES: Final = ("save_memory", "forget_memory", "search", "search_flat")
-#: Sent even if it is the default: it tells the server that one list is wanted.
+#: Sent even if it is the default: it asks the server for one list.
 _ONE_LIST: Final = {"max_results": MAX_RESULTS}
 
 
@@ -82,25 +83,25 @@ class RemoteServer:
         try:
             body = json.dumps(given, default=_plain).encode()
         except (TypeError, ValueError) as problem:
-            raise Invalid([Fault("arguments", f"cannot be sent as JSON: {problem}")]) from None
+            raise invalid("arguments", f"cannot be sent as JSON: {problem}") from None
         return await self._send("POST", path, content=body, headers={"Content-Type": "application/json"})
 
     async def _send(self, method: str, path: str, **sent: Any) -> Any:
         try:
             response = await self._http.request(method, path, **sent)
-            told = response.json()
+            answer = response.json()
         except self._failures as problem:
             raise StoreUnavailable(f"No answer from {self._url}: {problem}.") from None
         except ValueError:
             raise self._stranger(response.status_code) from None
         if response.is_success:
-            return told
-        raise self._error(response.status_code, told, response.headers.get("retry-after", "1"))
+            return answer
+        raise self._error(response.status_code, answer, response.headers.get("retry-after", "1"))
 
-    def _error(self, status: int, told: Any, retry_after: str) -> OnRecordError:
-        if not isinstance(told, dict) or not isinstance(told.get("detail"), str):
+    def _error(self, status: int, answer: Any, retry_after: str) -> OnRecordError:
+        if not isinstance(answer, dict) or not isinstance(answer.get("detail"), str):
             return self._stranger(status)
-        detail = told["detail"]
+        detail = answer["detail"]
         if status == 429:
             return TooMany(int(retry_after) if retry_after.isdigit() else 1)
         if status >= 500:

@@ -4,20 +4,18 @@ operations decide.
 As in the semantic layer, the answer to a faulty request is 400 with one key, `detail`, and that to a save is 200.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from onrecord.errors import Invalid, OnRecordError
 from onrecord.faces.slayer import calls, fields
-from onrecord.model.schema import rule_schema
+from onrecord.model.schema import closed_schema, rule_schema
 from onrecord.model.shapes import Object, taken, taken_by
 from onrecord.service import OnRecord
-from onrecord.surfaces.rest import declared
 from onrecord.surfaces.rest.bodies import read_object
-from onrecord.surfaces.rest.declared import FaceHttp, FaceRoute, RouteAnswer
+from onrecord.surfaces.rest.declared import TEXT, FaceHttp, FaceRoute, Parameter, RouteAnswer, object_schema
 from onrecord.surfaces.rest.problems import detail_of, headers_of, kind_of
 
 _SAVE: Final = taken_by(calls.save_memory, fields.SAVE)
@@ -42,14 +40,10 @@ def _refuse(error: OnRecordError) -> Response:
     return JSONResponse({"detail": detail_of(error)}, status, headers_of(error))
 
 
-def _body(takes: Object) -> Mapping[str, Any]:
-    return {**rule_schema(takes), "additionalProperties": False}
-
-
 HTTP: Final = FaceHttp(
     face="slayer",
     refuse=_refuse,
-    error={"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]},
+    error=object_schema({"detail": TEXT}),
     routes=(
         FaceRoute(
             method="POST",
@@ -57,7 +51,7 @@ HTTP: Final = FaceHttp(
             name="save_memory",
             summary="Keep a note about entities, or the note that goes with an example query.",
             act=_save,
-            body=_body(_SAVE),
+            body=closed_schema(_SAVE),
             answers={200: RouteAnswer("It is kept.", rule_schema(fields.SAVED))},
         ),
         FaceRoute(
@@ -67,7 +61,7 @@ HTTP: Final = FaceHttp(
             name="forget_memory",
             summary="Delete a note, and every reference to it.",
             act=_forget,
-            parameters=(declared.Parameter("id", "Its id."),),
+            parameters=(Parameter("id", "Its id."),),
             answers={200: RouteAnswer("It is gone.", rule_schema(fields.FORGOTTEN))},
         ),
         FaceRoute(
@@ -76,7 +70,7 @@ HTTP: Final = FaceHttp(
             name="search",
             summary="Find notes, example queries and entities; with max_results the later form, one list of all kinds.",
             act=_search,
-            body=_body(_SEARCH),
+            body=closed_schema(_SEARCH),
             answers={200: RouteAnswer("What was found, best first.", rule_schema(fields.FOUND))},
         ),
     ),

@@ -108,7 +108,7 @@ TOOLS: Final = (
             "descriptions_max_chars": OrNone(Integer()),
             "reachable_fields_depth": Integer(0, 20),
             "data_source": _DATA_SOURCE,
-            "max_tokens": Described(Integer(500, 1_000_000), "What is left out is told."),
+            "max_tokens": Described(Integer(500, 1_000_000), "The answer says what is left out."),
         },
     ),
     _tool(

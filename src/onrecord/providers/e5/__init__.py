@@ -47,7 +47,7 @@ class E5:
         usual = np.array(kept["usual_question"], np.float32)
         return Calibration(kept["unrelated"], usual, kept["weights"])
 
-    #: Which model it is, its files tell without being loaded.
+    #: Which model it is; its files show that without being loaded.
     names_itself: Final = True
 
     @property

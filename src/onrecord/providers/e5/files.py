@@ -1,4 +1,4 @@
-"""ARE the files of the model those that were built? Their hashes stand in `manifest.json`, written by the build."""
+"""ARE the files of the model those that were built? Their hashes are in `manifest.json`, written by the build."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Network:
         return (self._wordpiece.start, *(token for word in self.words(prefix) for token in word))
 
     def _projected(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Project onto the directions in which tokens differ most, since the others do not tell tokens apart."""
+        """Project onto the directions in which tokens differ most, since the others do not distinguish tokens."""
         short: NDArray[np.float32] = states @ self._directions - self._centre
         short /= np.maximum(np.linalg.norm(short, axis=1, keepdims=True), _TINY)
         return short

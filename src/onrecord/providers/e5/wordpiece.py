@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-Word = tuple[int, ...]  # the tokens of what stands between two spaces
+Word = tuple[int, ...]  # the tokens of the text between two spaces
 
 LONGEST_WORD = 100  # beyond it BERT gives up on a word
 _REMEMBERED_WORDS = 50_000
@@ -81,7 +81,7 @@ def _cleaned(text: str) -> str:
 
 
 class _Characters(dict[int, str]):
-    """What becomes of each character, worked out when it is first met."""
+    """The replacement of each character, computed when it is first met."""
 
     def __missing__(self, code: int) -> str:
         self[code] = result = _character(chr(code))

@@ -142,11 +142,13 @@ class Embeddings:
         assert self._address.number is not None
         return Coverage(self._address.number, key, model, *counts, (), tally.stamp, tally.dropped)
 
-    def clear(self) -> None:
-        """Drop every vector of the tenant, so that all can be remade."""
+    def clear(self, of: EmbeddingModel | None = None) -> None:
+        """Drop every vector of the home, so that all can be remade; or only those of one model."""
+        dropped = [key for model, key in self._known().items() if of in (None, model)]
         for table in (vectors, audience_vectors):
-            self._connection.execute(delete(table).where(*self._here(table)))
-        for key in self._known().values():
+            its = () if of is None else (table.c.model.in_(dropped),)
+            self._connection.execute(delete(table).where(*self._here(table), *its))
+        for key in dropped:
             tally = self._changed(key)
             tally.whole = replace(_Sum.empty(tally.model), is_new=tally.whole.is_new)
             tally.parts.clear()

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from onrecord.model import ids
 from onrecord.model.collections import MEMORIES, Collection
 from onrecord.model.memory import Memory
 from onrecord.store.audience import audience_of
@@ -15,7 +16,7 @@ from onrecord.text import ANALYZER_VERSION, gather_places
 from onrecord.text.names import names_of, words_of
 
 # Part of the version: other weights, gaps or facets make another index.
-INDEX_VERSION: Final = f"5.{ANALYZER_VERSION}"
+INDEX_VERSION: Final = f"6.{ANALYZER_VERSION}"
 
 TITLE_WEIGHT: Final = 10
 TAG_WEIGHT: Final = 8
@@ -126,7 +127,9 @@ def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
 
 
 def facets_of(memory: Memory, collection: Collection = MEMORIES) -> tuple[str, ...]:
-    if not memory.tags and not memory.entities and not memory.always_inject and memory.proposes is None:
+    if not (
+        memory.tags or memory.entities or memory.always_inject or memory.proposes or ids.is_owned(memory.id)
+    ):
         return tuple(collection.facets(memory))
     names = dict.fromkeys(name for reference in memory.entities for name in names_of(reference))
     return (
@@ -135,6 +138,7 @@ def facets_of(memory: Memory, collection: Collection = MEMORIES) -> tuple[str, .
         *map(name_facet, names),
         *(_unasked_facets(memory) if memory.always_inject else ()),
         *(map(proposal_facet, memory.proposes.of) if memory.proposes is not None else ()),
+        *([called_facet(ids.name_of(memory.id))] if ids.is_owned(memory.id) else ()),
         *collection.facets(memory),
     )
 
@@ -159,6 +163,11 @@ OF_SOME_SYSTEM: Final = "unasked:system"
 def proposal_facet(id: str) -> str:
     """The facet of a proposal: the memory that it would change."""
     return f"proposes:{id}"
+
+
+def called_facet(name: str) -> str:
+    """The facet of memories whose id is this name with a user's name in front."""
+    return f"called:{name}"
 
 
 def tag_facet(tag: str) -> str:

@@ -148,8 +148,8 @@ def positions(
 ) -> dict[tuple[int, int], Places]:
     """The positions of the terms in a few rows, given with their audiences."""
     found: dict[tuple[int, int], tuple[int, dict[str, tuple[int, ...]], set[str]]] = {}
-    told = view.fetch(_positions(view.visibility), wanted=sorted(set(wanted)), **somewhere)
-    for tenant, row, term, weight, length, packed in told:
+    found_rows = view.fetch(_positions(view.visibility), wanted=sorted(set(wanted)), **somewhere)
+    for tenant, row, term, weight, length, packed in found_rows:
         _, positions, labels = found.setdefault((tenant, row), (length, {}, set()))
         positions[term] = read_positions(packed)
         # Its mentions weigh more than they would if they were all in the content.
@@ -162,10 +162,10 @@ def holders(views: Sequence[View], wanted: Iterable[str], most: int) -> dict[str
     """Which rows contain each of some terms, for terms that at least two and at most so many rows contain."""
     asked = sorted(set(wanted))
     counts = _count(views, asked)
-    telling = [term for term in asked if 2 <= counts[term] <= most]
+    selective = [term for term in asked if 2 <= counts[term] <= most]
     found: dict[str, list[tuple[int, int]]] = {}
-    for view in sorted(views, key=lambda view: view.tenant) if telling else ():
-        for tenant, row, term in view.fetch(_holders(view.visibility), wanted=telling):
+    for view in sorted(views, key=lambda view: view.tenant) if selective else ():
+        for tenant, row, term in view.fetch(_holders(view.visibility), wanted=selective):
             found.setdefault(term, []).append((tenant, row))
     return found
 

@@ -127,13 +127,13 @@ class SqlIndex:
             self._backend.warm(view, covered)
 
     def embedded(self, keys: Sequence[Key]) -> dict[Key, str]:
-        told: dict[Key, str] = {}
+        names: dict[Key, str] = {}
         for view in self._views:
             rows = [row for tenant, row in keys if tenant == view.tenant]
             for covered in view.coverage if rows else ():
                 for (row,) in view.fetch(_embedded(view.visibility), model=covered.key, rows=rows):
-                    told[view.tenant, row] = covered.model.name
-        return told
+                    names[view.tenant, row] = covered.model.name
+        return names
 
     def passages_of(self, text_hash: str, model: EmbeddingModel) -> list[Passage]:
         """The vectors of a visible memory with exactly this text. Others do not count: a save would reveal that someone
@@ -208,8 +208,8 @@ class SqlIndex:
         for facet, tenant, row, entities in rows:
             holders[tenant, row] = (*holders.get((tenant, row), ()), asked[facet])
             lengths[tenant, row] = len(read_words(entities))
-        told = {asked[facet]: count for facet, count in counts.items()}
-        return ReferenceCounts(holders, lengths, told, sum(view.documents for view in self._views))
+        holders_of = {asked[facet]: count for facet, count in counts.items()}
+        return ReferenceCounts(holders, lengths, holders_of, sum(view.documents for view in self._views))
 
     def _holding(self, wanted: Sequence[str], most: int) -> list[Any]:
         """The newest rows filed under these keys, of every home."""
@@ -326,4 +326,5 @@ def match_of(memory: Memory) -> Match:
         audience=audience_of(memory),
         written=microseconds_of(memory.created_at),
         changed=microseconds_of(memory.updated_at),
+        check_state=memory.check_state,
     )

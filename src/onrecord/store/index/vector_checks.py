@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, select, update
 from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.model.memory import Memory
 from onrecord.store.audience import audience_of
+from onrecord.store.ports.jobs import EMBED
 from onrecord.store.tables import audience_vectors, embedded, jobs, memories, vectors
 from onrecord.store.tenant import HomeAddress, of_home
 
@@ -23,7 +24,7 @@ _SUM: Final = 1e-3
 
 
 class ExpectedVectors(NamedTuple):
-    """What the vectors of a memory must say of it."""
+    """The values that the vectors of a memory must carry."""
 
     audience: str
     text_hash: str
@@ -67,23 +68,25 @@ def wrong_vectors(
 ) -> Iterator[WrongVectors]:
     """The wrong vectors. Reads every memory's vectors once, one model after the other."""
     dimensions = _dimensions(connection, address)
-    told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
-    for (model, row), group in groupby(told, key=itemgetter(0, 1)):
+    rows = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
+    for (model, row), group in groupby(rows, key=itemgetter(0, 1)):
         passages = list(group)
         reason = _reason(passages, wanted.get(row), dimensions.get(model))
         if reason is not None:
             yield WrongVectors(model, row, reason)
         elif any(passage.audience != wanted[row].audience for passage in passages):
-            yield WrongVectors(model, row, "are for other eyes than the memory", is_for_other_eyes=True)
+            yield WrongVectors(
+                model, row, "are visible to other users than the memory", is_for_other_eyes=True
+            )
 
 
 def _reason(passages: Sequence[Any], wanted: ExpectedVectors | None, dimensions: int | None) -> str | None:
     import numpy as np
 
     if wanted is None:
-        return "are of no memory"
+        return "belong to no memory"
     if dimensions is None:
-        return "are of no model"
+        return "belong to no model"
     if any(passage.text_hash != wanted.text_hash for passage in passages):
         return "are of another text"
     if [passage.passage for passage in passages] != list(range(len(passages))):
@@ -100,42 +103,42 @@ def _reason(passages: Sequence[Any], wanted: ExpectedVectors | None, dimensions:
 
 def miscounts(connection: Connection, address: HomeAddress) -> Iterator[WrongCounts]:
     held = _counted(connection, address)
-    said = {row.model: row for row in connection.execute(_SAID, address.parameters)}
+    recorded = {row.model: row for row in connection.execute(_RECORDED, address.parameters)}
     parts: dict[int, dict[str, Any]] = {}
-    for row in connection.execute(_SAID_FOR, address.parameters):
+    for row in connection.execute(_RECORDED_BY_AUDIENCE, address.parameters):
         parts.setdefault(row.model, {})[row.audience] = row
-    for model in sorted(said.keys() | held.keys() | parts.keys()):
+    for model in sorted(recorded.keys() | held.keys() | parts.keys()):
         right = held.get(model, {})
         whole = _together(right)
-        if model not in said:
+        if model not in recorded:
             memories = 0 if whole is None else whole.memories
             yield WrongCounts(model, f"{memories} memories have vectors that are not counted")
-        elif detail := _difference(said[model], whole):
+        elif detail := _difference(recorded[model], whole):
             yield WrongCounts(model, detail)
-        elif whole is not None and said[model].stamp < whole.stamp:
-            yield WrongCounts(model, "a change of its vectors goes unseen")
+        elif whole is not None and recorded[model].stamp < whole.stamp:
+            yield WrongCounts(model, "a change of its vectors was not recorded")
         else:
-            told = parts.get(model, {})
+            recorded_parts = parts.get(model, {})
             wrong = [
                 each
-                for each in right.keys() | told.keys()
-                if _difference(told.get(each), right.get(each)) is not None
+                for each in right.keys() | recorded_parts.keys()
+                if _difference(recorded_parts.get(each), right.get(each)) is not None
             ]
             if wrong:
                 # Not named, since audiences contain names of people.
                 yield WrongCounts(model, f"its vectors are miscounted for {len(wrong)} audiences")
 
 
-def _difference(said: Any, right: Counts | None) -> str | None:
+def _difference(recorded: Any, right: Counts | None) -> str | None:
     """How the recorded counts differ from the actual ones; a model without vectors may have no record."""
     import numpy as np
 
-    told = (0, 0) if said is None else (said.memories, said.passages)
+    counted = (0, 0) if recorded is None else (recorded.memories, recorded.passages)
     there = (0, 0) if right is None else (right.memories, right.passages)
-    if told != there:
-        return f"counts {told[0]} memories and {told[1]} passages, there are {there[0]} and {there[1]}"
-    if right is not None and not _is_alike(np.frombuffer(said.total, np.uint8), right.total):
-        return "the sum of its vectors is another"
+    if counted != there:
+        return f"counts {counted[0]} memories and {counted[1]} passages, there are {there[0]} and {there[1]}"
+    if right is not None and not _is_alike(np.frombuffer(recorded.total, np.uint8), right.total):
+        return "the recorded sum of its vectors is wrong"
     return None
 
 
@@ -164,8 +167,8 @@ def _counted(connection: Connection, address: HomeAddress) -> dict[int, dict[str
 
     dimensions = _dimensions(connection, address)
     found: dict[int, dict[str, Counts]] = {}
-    told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
-    for (model, _), group in groupby(told, key=itemgetter(0, 1)):
+    rows = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
+    for (model, _), group in groupby(rows, key=itemgetter(0, 1)):
         passages = list(group)
         # A memory whose passages have different audiences is reported as a fault of its own.
         audience, parts = passages[0].audience, found.setdefault(model, {})
@@ -208,22 +211,22 @@ def _count_anew(connection: Connection, address: HomeAddress) -> None:
     here = address.parameters
     held = _counted(connection, address)
     connection.execute(delete(audience_vectors).where(of_home(audience_vectors)), here)
-    for before in connection.execute(_SAID, here).all():
+    for before in connection.execute(_RECORDED, here).all():
         parts = held.get(before.model, {})
         counts = _together(parts) or Counts(0, 0, np.zeros(before.dimensions, np.float64), 0)
         stamp = max(counts.stamp, before.stamp) + 1
         its = (of_home(vectors), vectors.c.model == before.model)
         connection.execute(update(vectors).where(*its).values(stamp=stamp), here)
-        told = counts.row | {"stamp": stamp, "dropped": before.dropped + 1}
-        said = (of_home(embedded), embedded.c.model == before.model)
-        connection.execute(update(embedded).where(*said).values(told), here)
+        counted = counts.row | {"stamp": stamp, "dropped": before.dropped + 1}
+        its_row = (of_home(embedded), embedded.c.model == before.model)
+        connection.execute(update(embedded).where(*its_row).values(counted), here)
         for audience, part in sorted(parts.items()):
             place = {name: getattr(before, name) for name in ("tenant", "collection", "model")}
             connection.execute(insert(audience_vectors), place | {"audience": audience} | part.row)
 
 
 def _dimensions(connection: Connection, address: HomeAddress) -> dict[int, int]:
-    return {row.model: row.dimensions for row in connection.execute(_SAID, address.parameters)}
+    return {row.model: row.dimensions for row in connection.execute(_RECORDED, address.parameters)}
 
 
 _EVERY: Final[Select[Any]] = (
@@ -239,10 +242,11 @@ _EVERY: Final[Select[Any]] = (
     .where(of_home(vectors))
     .order_by(vectors.c.model, vectors.c.row, vectors.c.passage)
 )
-_SAID_FOR: Final = select(audience_vectors).where(of_home(audience_vectors))
-_SAID: Final = select(embedded).where(of_home(embedded)).order_by(embedded.c.model)
+_RECORDED_BY_AUDIENCE: Final = select(audience_vectors).where(of_home(audience_vectors))
+_RECORDED: Final = select(embedded).where(of_home(embedded)).order_by(embedded.c.model)
 _STRAY: Final = (
     of_home(jobs),
+    jobs.c.name == EMBED,
     jobs.c.subject != 0,
     jobs.c.subject.not_in(select(memories.c.row).where(of_home(memories))),
 )

@@ -35,27 +35,27 @@ class SchemaVersion(NamedTuple):
 
 def migrate(backend: Backend) -> None:
     """Bring a store up to date. A current store is only read; an older one in a file is copied first."""
-    stand = _read_stand(backend) if backend.exists() else SchemaVersion()
-    if stand.is_current:
+    schema = _read_schema(backend) if backend.exists() else SchemaVersion()
+    if schema.is_current:
         return
     # Said before the write lock is waited for, and also where the store cannot be written.
-    _check_known(stand, backend)
+    _check_known(schema, backend)
     with backend.migrating() as connection:
         # Another process may have come first while we waited for the lock.
-        stand = _stand_of(connection)
-        if stand.is_current:
+        schema = _schema_of(connection)
+        if schema.is_current:
             return
-        _check_known(stand, backend)
+        _check_known(schema, backend)
         # Only needed when there is something to do.
         from onrecord.store.records.archive import derive_index, note_index
 
-        if stand.step is None:
+        if schema.step is None:
             _check_free(connection, backend)
             _upgrade(connection)
             note_index(connection, backend)
             return
-        copy = backend.copy_aside(f"schema-{stand.step}")
-        _take_over(connection, stand)
+        copy = backend.copy_aside(f"schema-{schema.step}")
+        _take_over(connection, schema)
         _upgrade(connection)
         derive_index(connection, backend)
         _note_copy(connection, backend, copy)
@@ -82,9 +82,9 @@ def has_moved_on(backend: Backend) -> StoreUnavailable | None:
     """Whether a statement failed because the tables are no longer those that this process knows."""
     # The error itself says what is damaged, closed or out of reach.
     with suppress(DBAPIError, UnicodeDecodeError), backend.reading() as connection:
-        stand = _stand_of(connection)
-        if stand.step not in (None, HEAD):
-            return moved_on(connection, backend, stand.step)
+        schema = _schema_of(connection)
+        if schema.step not in (None, HEAD):
+            return moved_on(connection, backend, schema.step)
     return None
 
 
@@ -101,16 +101,16 @@ def _way_back(copy: str | None) -> str:
     return f"To go back, there is a copy of it as it was: {copy}"
 
 
-def _read_stand(backend: Backend) -> SchemaVersion:
+def _read_schema(backend: Backend) -> SchemaVersion:
     """A first look without a lock; a migration that is running just now is found by the look under the lock."""
     try:
         with backend.reading() as connection:
-            return _stand_of(connection)
+            return _schema_of(connection)
     except ProgrammingError:
         return SchemaVersion()
 
 
-def _stand_of(connection: Connection) -> SchemaVersion:
+def _schema_of(connection: Connection) -> SchemaVersion:
     present = inspect(connection).get_table_names()
     for name in (VERSION_TABLE, FORMER_VERSION_TABLE):
         if name in present:
@@ -119,21 +119,21 @@ def _stand_of(connection: Connection) -> SchemaVersion:
     return SchemaVersion()
 
 
-def _check_known(stand: SchemaVersion, backend: Backend) -> None:
+def _check_known(schema: SchemaVersion, backend: Backend) -> None:
     steps = {path.name.split("_")[0] for path in (Path(__file__).parent / "versions").glob("[0-9]*.py")}
-    if stand.step is not None and stand.step not in steps:
+    if schema.step is not None and schema.step not in steps:
         with backend.reading() as connection:
             copy = _copy_of(connection)
         raise StoreUnavailable(
-            f"{backend.location} was written by a newer OnRecord (schema {stand.step}, this one knows {HEAD}). "
+            f"{backend.location} was written by a newer OnRecord (schema {schema.step}, this one knows {HEAD}). "
             f"Update OnRecord to open it; nothing was changed. {_way_back(copy)}"
         )
 
 
-def _take_over(connection: Connection, stand: SchemaVersion) -> None:
+def _take_over(connection: Connection, schema: SchemaVersion) -> None:
     """Rename the record of migrations of a store that was made under the former name."""
-    if stand.table != VERSION_TABLE:
-        connection.exec_driver_sql(f"ALTER TABLE {stand.table} RENAME TO {VERSION_TABLE}")
+    if schema.table != VERSION_TABLE:
+        connection.exec_driver_sql(f"ALTER TABLE {schema.table} RENAME TO {VERSION_TABLE}")
 
 
 def _note_copy(connection: Connection, backend: Backend, copy: str | None) -> None:

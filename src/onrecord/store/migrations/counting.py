@@ -41,8 +41,8 @@ def sum_vectors(bind: sa.Connection) -> None:
     dimensions = {tuple(home): width for *home, width in models}
     found: dict[tuple[Any, ...], list[Any]] = {}
     every = sa.text(f"SELECT tenant, collection, model, audience, passage, {_packed(bind)} FROM vectors")
-    told = bind.execute(every, execution_options={"yield_per": _BATCH})
-    for *place, passage, packed in told:
+    found_rows = bind.execute(every, execution_options={"yield_per": _BATCH})
+    for *place, passage, packed in found_rows:
         vector = _numbers(packed)
         width = dimensions.get(tuple(place[:3]))
         if width is None:

@@ -6,10 +6,12 @@ from typing import NamedTuple, Protocol
 
 from onrecord.model.collections import Home
 from onrecord.model.embedding import EmbeddingModel, Passage
+from onrecord.model.limits import CheckState
 from onrecord.model.memory import Memory, Relation, Version
+from onrecord.store.ports.feedback import FeedbackArchive, FeedbackRestoring
 from onrecord.store.ports.index import Coverage
-from onrecord.store.ports.jobs import Jobs, TroubledJob
-from onrecord.store.ports.workspace import WorkspaceArchive, WorkspaceRestoring
+from onrecord.store.ports.jobs import EMBED, Jobs, TroubledJob
+from onrecord.store.ports.workspace import WaitingTurn, WorkspaceArchive, WorkspaceRestoring
 
 
 class MemoryHistory(NamedTuple):
@@ -34,6 +36,9 @@ class Archive(Protocol):
 
     def count(self, home: Home) -> int: ...
 
+    def check_states(self, home: Home) -> Mapping[CheckState, int]:
+        """How many memories that count as known have checks of which came this."""
+
     def counters(self, home: Home) -> Counters: ...
 
     def histories(self, home: Home, wanted: Sequence[str] | None = None) -> Iterator[MemoryHistory]:
@@ -44,6 +49,9 @@ class Archive(Protocol):
 
     def workspace(self, tenant: str) -> WorkspaceArchive:
         """The workspace of a tenant."""
+
+    def feedback(self, tenant: str) -> FeedbackArchive:
+        """The feedback of a tenant."""
 
     def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
         """The memories in some rows, in their present state."""
@@ -62,8 +70,11 @@ class Archive(Protocol):
     def coverage(self, home: Home) -> list[Coverage]:
         """How many memories each model has embedded."""
 
-    def job_counts(self, home: Home) -> tuple[int, int]:
-        """How many jobs are waiting, and how many have failed for good."""
+    def job_counts(self, home: Home, name: str = EMBED) -> tuple[int, int]:
+        """How many jobs of a name are waiting, and how many have failed for good."""
+
+    def waiting_turn(self, tenant: str, number: int) -> WaitingTurn | None:
+        """A turn whose facts are to be extracted; None if it is gone."""
 
     def troubled(self, home: Home) -> list[TroubledJob]:
         """The jobs of a home, or of the whole store, that failed when they were last tried."""
@@ -88,11 +99,14 @@ class Restoring(Archive, Protocol):
     def restoring_workspace(self) -> WorkspaceRestoring:
         """The same for the workspace, in the same transaction."""
 
+    def restoring_feedback(self) -> FeedbackRestoring:
+        """The same for feedback, in the same transaction."""
+
     def reindex(self) -> tuple[int, int]:
         """Rebuild the index; returns the numbers of memories and postings."""
 
     def keep_vectors(self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage]) -> bool:
         """Store a memory's vectors if its text is still the same; False if it has changed or is gone."""
 
-    def drop_vectors(self) -> None:
-        """Drop every vector of the tenant, so that all can be remade."""
+    def drop_vectors(self, of: EmbeddingModel | None = None) -> None:
+        """Drop every vector of the home, so that all can be remade; or only those of one model."""

@@ -40,4 +40,4 @@ class WritableChangesets(Changesets, Protocol):
         """Keep a new changeset; returns it with the tenant's next number as its id."""
 
     def replace(self, changeset: Changeset) -> Changeset:
-        """Keep what has become of one."""
+        """Store the new state of one."""

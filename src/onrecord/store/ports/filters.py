@@ -9,9 +9,11 @@ from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
+from onrecord.model.feedback import VERDICTS, Verdict
 from onrecord.model.limits import (
     AuditOutcome,
     ChangesetState,
+    CheckState,
     Confidence,
     Dimension,
     Direction,
@@ -61,6 +63,11 @@ class MemoryCriteria(Request):
     sources: Sequence[str] = ask(_SOURCES, "Only from one of these sources.", ())
     owners: Sequence[str] = ask(OWNERS, "Only of one of these users.", ())
     proposal: ProposalFilter | None = ask(MAYBE_PROPOSAL, ONLY_PROPOSALS, None)
+    check_states: Sequence[CheckState] = ask(
+        ListOf(Choice(limits.CHECK_STATES), at_most=len(limits.CHECK_STATES)),
+        f"Only with checks, of which came this: {', '.join(limits.CHECK_STATES)}.",
+        (),
+    )
     has_query: bool | None = ask(
         OrNone(rules.FLAG), "Only with an example query; if false, only without one.", None
     )
@@ -80,11 +87,11 @@ class MemoryCriteria(Request):
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter(MemoryCriteria):
-    """A page of memories, last updated or last written down first."""
+    """A page of memories: last updated, last written down or first written down first."""
 
     order: ListOrder = ask(
         rules.Choice(limits.LIST_ORDERS),
-        "Last updated first, or last written down (created) first.",
+        "Last updated first, last written down (created) first, or first written down (oldest) first.",
         "updated",
     )
     limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
@@ -188,3 +195,17 @@ class ChangesetFilter(Request):
     before: datetime | None = ask(MAYBE_INSTANT, "Only applied before this time.", None)
     limit: int = ask(Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
     skip: int = ask(Integer(0, limits.BROWSE_SKIP), "Leave out so many before the page.", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackFilter(Request):
+    """Which feedback, newest first."""
+
+    id: str | None = ask(OrNone(rules.ID), "Only on this memory.", None)
+    question: str | None = ask(
+        OrNone(rules.Text(at_least=1, at_most=limits.QUESTION_CHARACTERS)), "Only for this question.", None
+    )
+    verdict: Verdict | None = ask(OrNone(Choice(VERDICTS)), "Only this verdict.", None)
+    user: str | None = ask(MAYBE_NAME, "Only by this user.", None)
+    limit: int = ask(Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
+    after: str | None = ask(MAYBE_NAME, "Continue after the page that returned this mark.", None)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from onrecord.model.embedding import EmbeddingModel, Passage
-from onrecord.model.limits import Kind, Scope, Status
+from onrecord.model.limits import CheckState, Kind, Scope, Status
 from onrecord.model.when import When
 from onrecord.model.workspace import ConversationKey
 from onrecord.store.timestamps import datetime_of
@@ -47,6 +47,13 @@ class Near(NamedTuple):
     @property
     def key(self) -> Key:
         return self.tenant, self.row
+
+
+class Asking(NamedTuple):
+    """Whether a text holds a question, and whether it ends with one."""
+
+    anywhere: bool
+    at_the_end: bool
 
 
 class Centroid(NamedTuple):
@@ -105,6 +112,7 @@ class Match(NamedTuple):
     audience: str
     written: int
     changed: int
+    check_state: CheckState | None = None
 
     @property
     def valid_from(self) -> datetime:
@@ -120,7 +128,8 @@ class Match(NamedTuple):
 
     @property
     def is_verified(self) -> bool:
-        return self.checked is not None
+        """By its checks, or else by someone."""
+        return self.check_state == "verified" or (self.check_state != "failed" and self.checked is not None)
 
 
 class Index(Protocol):

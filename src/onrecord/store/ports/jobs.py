@@ -1,4 +1,4 @@
-"""WHAT is put off? Jobs that a save leaves for the next worker, and those of the whole store, which come back."""
+"""WHICH work is done later? Jobs that a save leaves for the next worker, and those of the whole store, which come back."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,6 +16,10 @@ SWEEP: Final = "sweep"
 SETTLE: Final = "settle"
 #: The job of looking whether what memories are about has changed.
 WATCH: Final = "watch"
+#: The job of running checks.
+CHECK: Final = "check"
+#: The job of extracting the facts of a turn that waits.
+EXTRACT: Final = "extract"
 #: Not a job, but whose turn it is to start a worker where none runs.
 TURN: Final = "turn"
 #: Whose jobs are those of the whole store: no tenant has this name.
@@ -23,7 +27,8 @@ STORE: Final = Home("")
 
 
 class Job(NamedTuple):
-    """A job that one worker has claimed for a while. `subject` is the row of a memory, or 0 for the whole home."""
+    """A job that one worker has claimed for a while. `subject` is the row of a memory, the number of a turn that
+    waits, or 0 for the whole home."""
 
     home: Home
     name: str

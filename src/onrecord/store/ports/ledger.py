@@ -1,11 +1,13 @@
-"""WHICH keys are valid, and what was done? Keys, the audit, and requests that must not be done twice."""
+"""WHICH keys are valid, who is signed in, and what was done? Keys, sign-ins, questions to people, the audit, and
+requests that must not be done twice.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
 from onrecord.model.caller import Caller
-from onrecord.model.ledger import AuditEntry, TenantSettings
+from onrecord.model.ledger import AuditEntry, PersonsQuestion, SignIn, TenantSettings, YesOrNo
 from onrecord.model.ledger import Key as ApiKey
 from onrecord.model.limits import AuditOutcome
 from onrecord.store.ports.filters import AuditFilter
@@ -46,6 +48,37 @@ class Requests(Protocol):
         """
 
 
+class SignIns(Protocol):
+    """Who is signed in to the pages: by the hash of the token in a browser's cookie."""
+
+    def begin(self, hash: str, sign_in: SignIn) -> None:
+        """A new one, whose hash must be new. Those of every tenant that have ended by then are removed."""
+
+    def find(self, hash: str) -> tuple[SignIn, ApiKey | None] | None:
+        """The one with this hash, of any tenant, whether or not its time is over; with the key it was begun with, as
+        that is now.
+        """
+
+    def end(self, hash: str) -> bool:
+        """Whether there was one with this hash, which is removed."""
+
+    def end_all(self, user: str) -> int:
+        """Remove every one of a user of the tenant; returns how many."""
+
+
+class PersonsQuestions(Protocol):
+    """What agents of the tenant asked of people: by the hash of the code in the link."""
+
+    def ask(self, hash: str, question: PersonsQuestion) -> None:
+        """A new question, whose hash must be new. Those that ended long before it are removed."""
+
+    def find(self, hash: str) -> PersonsQuestion | None:
+        """The question with this hash, answered or not."""
+
+    def answer(self, hash: str, answer: YesOrNo) -> bool:
+        """Record the first answer, and drop the arguments; False if there was an answer already."""
+
+
 class Spending(NamedTuple):
     """What was asked of an advisor: by which user, for which agent (empty for none), and what it took. Millionths of a
     dollar are whole numbers, so that sums stay exact.
@@ -72,17 +105,31 @@ class Ledger(Protocol):
     def requests(self) -> Requests:
         """Requests that must not be done twice, in the same transaction."""
 
+    @property
+    def sign_ins(self) -> SignIns:
+        """Who is signed in, in the same transaction."""
+
+    @property
+    def questions(self) -> PersonsQuestions:
+        """What waits for a person's answer, in the same transaction."""
+
     def add_key(self, key: ApiKey, hash: str) -> None:
         """A new key of the tenant it names; its id and its hash must be new."""
 
     def key(self, hash: str) -> ApiKey | None:
         """The key with this hash, of any tenant, including revoked and expired ones."""
 
+    def keys_named(self, id: str) -> list[tuple[ApiKey, str]]:
+        """The keys of this id with their hashes; one at most in the tenant, and without a tenant those of all."""
+
     def has_keys(self) -> bool:
         """Whether there was ever a key, of any tenant, since keys were last waived; an erased tenant's counts too."""
 
     def all_keys(self) -> list[ApiKey]:
         """The keys of the tenant, oldest first; without a tenant, all of them."""
+
+    def change_key(self, key: ApiKey) -> None:
+        """Give the tenant's key of this id the label, the permissions and the limits that `key` has; not its owner."""
 
     def revoke(self, id: str, at: datetime) -> tuple[ApiKey, bool] | None:
         """The revoked key, and whether it was valid before; None if the tenant has no such key."""

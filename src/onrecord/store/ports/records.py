@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from onrecord.model.checks import CheckRun
 from onrecord.model.collections import Collection
 from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.findings import Compared, Edge, Group
@@ -16,6 +17,7 @@ from onrecord.model.memory import Change, Memory, Relation, Version
 from onrecord.model.when import NOW, When
 from onrecord.model.workspace import ConversationKey
 from onrecord.store.ports.changesets import Changesets, WritableChangesets
+from onrecord.store.ports.feedback import KeptFeedback, WritableFeedback
 from onrecord.store.ports.filters import (
     ChangeFilter,
     MemoryCriteria,
@@ -24,9 +26,9 @@ from onrecord.store.ports.filters import (
     RelationWalk,
     TallyFilter,
 )
-from onrecord.store.ports.index import Index, Key, Match
+from onrecord.store.ports.index import Asking, Index, Key, Match
 from onrecord.store.ports.ledger import Requests
-from onrecord.store.ports.workspace import Workspace, WritableWorkspace
+from onrecord.store.ports.workspace import WaitingTurn, Workspace, WritableWorkspace
 
 
 class Erased(NamedTuple):
@@ -54,7 +56,7 @@ class Rejection(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """A memory that says nearly the same: how similar its vector is, and what became of it if it was rejected."""
+    """A memory that says nearly the same: how similar its vector is, and its rejection, if it was rejected."""
 
     memory: Memory
     score: float
@@ -97,6 +99,10 @@ class Reading(Protocol):
         """What was promoted into the catalog of the caller's own tenant."""
 
     @property
+    def feedback(self) -> KeptFeedback:
+        """Which hits were useful, as far as the caller may see that."""
+
+    @property
     def size(self) -> int:
         """How many memories the caller sees, the global ones among them."""
 
@@ -104,13 +110,22 @@ class Reading(Protocol):
     def sees_global(self) -> bool:
         """Whether the caller also sees global memories."""
 
+    def check_runs(self, memory: Memory) -> tuple[CheckRun, ...]:
+        """The last runs of the checks of a memory of the tenant that the caller sees, the newest first."""
+
     def reading_of(self, collection: Collection) -> "Reading":
         """Another collection of the tenant, in the same state of the store."""
 
-    def memory(self, id: str, when: When = NOW) -> Memory | None:
+    def memory(self, id: str, when: When = NOW, *, by_name: bool = False) -> Memory | None:
         """One memory; with a time, only if it was true then. None if it is unknown or not visible.
 
-        What the caller saved in another's conversation, and left behind there, is visible to them so.
+        What the caller saved in another's conversation, and left behind there, is visible to them so. With `by_name`, the id
+        is as the caller wrote it: `kb.x` means their own memory of that name, or else the tenant's; Conflict if they see both.
+        """
+
+    def meant(self, given: Sequence[str]) -> list[str]:
+        """The full ids of the memories that the caller means by some ids as they wrote them, by one statement; see `memory`. An
+        id of which they see no memory stays as it is.
         """
 
     def seen(self, wanted: Sequence[str]) -> set[str]:
@@ -133,11 +148,19 @@ class Reading(Protocol):
     def saved_before(self, keys: Sequence[Key]) -> dict[Key, Key]:
         """For each of some memories the one that was saved before it, of those that the caller sees."""
 
+    def saved_after(self, keys: Sequence[Key]) -> dict[Key, Key]:
+        """The same, of those that were saved after them."""
+
+    def asking(self, keys: Sequence[Key]) -> dict[Key, Asking]:
+        """Whether some memories ask something."""
+
     def filed(self, facet: str) -> list[str]:
         """The ids of the tenant's own memories filed under this name, without retired ones, in the order of saving."""
 
-    def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
-        """The same as whole memories, with retired ones on request."""
+    def filed_memories(self, facet: str, when: When = NOW, *, gone: bool = False) -> list[Memory]:
+        """The same as whole memories, with retired ones on request; as they were known at a time, those that are filed
+        under this name today.
+        """
 
     def filed_under(self, facets: Sequence[str]) -> list[Memory]:
         """The tenant's own memories under any of some names, each once, in the order of saving, by one statement;
@@ -174,6 +197,14 @@ class Reading(Protocol):
         is left out.
         """
 
+    def near_to(self, memory: Memory, model: EmbeddingModel, *, least: float) -> list[Alike]:
+        """The memories for the same readers whose vectors are at least so similar to those of one that is kept, most similar
+        first: live ones of anyone, and rejected ones; the caller sees all of them.
+        """
+
+    def rejected_with_content(self, memory: Memory) -> list[Alike]:
+        """The rejected memories for the same readers with the same content, newest first, that the caller sees."""
+
     def browse(self, ask: MemoryFilter) -> tuple[list[Memory], str | None]:
         """A page of memories, and the mark of the next page."""
 
@@ -183,11 +214,16 @@ class Reading(Protocol):
     def tally(self, ask: TallyFilter) -> list[Group]:
         """Groups of memories that share a value, the largest first; the request's limit is not applied."""
 
-    def versions(self, id: str) -> list[Version]:
-        """The history of one memory since the caller can see it, oldest first; empty if it is unknown or not visible."""
+    def versions(self, id: str, *, by_name: bool = False) -> list[Version]:
+        """The history of one memory since the caller can see it, oldest first; empty if it is unknown or not visible. For
+        `by_name` see `memory`.
+        """
 
     def compare(self, ask: ChangeFilter) -> Compared:
         """A page of changes between two times; the later one is the time of this reading unless given."""
+
+    def moments(self, *, before: datetime, most: int) -> list[datetime]:
+        """When memories changed: the latest moments up to, not including, a time, latest first."""
 
 
 class Writing(Reading, Protocol):
@@ -205,6 +241,10 @@ class Writing(Reading, Protocol):
         """The changesets of the caller's own tenant, in the same transaction."""
 
     @property
+    def feedback(self) -> WritableFeedback:
+        """Which hits were useful, in the same transaction."""
+
+    @property
     def requests(self) -> Requests:
         """Requests that must not be done twice, in the same transaction."""
 
@@ -215,26 +255,34 @@ class Writing(Reading, Protocol):
         With `ends`, the change ends the memory, which a tenant may allow all of its members.
         """
 
-    def named(self, id: str, *, ends: bool = False, erases: bool = False) -> Memory:
+    def named(self, id: str, *, ends: bool = False, erases: bool = False, by_name: bool = False) -> Memory:
         """The same whatever its tier: a memory that the caller may change, or propose to change.
 
-        With `ends` or `erases`, also one of the caller's own in a conversation that they are no longer in.
+        With `ends` or `erases`, also one of the caller's own in a conversation that they are no longer in. For `by_name` see
+        `memory`.
         """
 
     def is_outranked(self, memory: Memory) -> bool:
         """Whether the text of a memory is of a higher tier than the caller."""
 
     def sees(self, memory: Memory) -> bool:
-        """Whether the caller sees a memory, or it is theirs: what is told of others' counts no more than these."""
+        """Whether the caller sees a memory or owns it; counts in answers include only such memories."""
 
-    def reviewable(self, id: str) -> Memory:
-        """A memory that this caller may approve or reject, even another user's; otherwise NotFound or Forbidden."""
+    def reviewable(self, id: str, *, by_name: bool = False) -> Memory:
+        """A memory that this caller may approve or reject, even another user's; otherwise NotFound or Forbidden. For `by_name`
+        see `memory`.
+        """
 
     def save_counts(self) -> SaveCounts:
         """How much the caller's run and key have saved, including this transaction; no one else saves meanwhile."""
 
     def holder(self, id: str) -> Memory | None:
-        """The memory with this id, of any tier, or None if the id is free; Conflict if the caller may not see it."""
+        """The memory that a save under this id changes, of any tier: the caller's own of that name, or else the tenant's.
+        None if they see neither.
+        """
+
+    def require_free(self, id: str) -> None:
+        """Conflict if a memory has this id, whether or not the caller sees it."""
 
     def similar(self, memory: Memory, *, by_hint_alone: bool = False) -> Memory | None:
         """The live memory that this one repeats, by content or by its given hint, if the caller may change it; of any
@@ -248,8 +296,8 @@ class Writing(Reading, Protocol):
         same owner, and rejected ones that the caller sees.
         """
 
-    def turned_down(self, memory: Memory) -> list[Alike]:
-        """The rejected memories for the same readers with the same content, newest first, that the caller sees."""
+    def keep_check_run(self, memory: Memory, run: CheckRun) -> None:
+        """Keep a run of the checks of a memory beside it; the oldest of many goes."""
 
     def add(self, memory: Memory, change: Change) -> Memory:
         """Add a row and its first version; an empty id becomes the tenant's next whole number."""
@@ -263,7 +311,7 @@ class Writing(Reading, Protocol):
         """
 
     def redact(self, memory: Memory, past: Mapping[int, Memory]) -> None:
-        """Replace the words of old versions of a catalog record, whoever calls, so that none of them keeps erased
+        """Replace the texts of old versions of a catalog record, for any caller, so that none of them keeps erased
         text.
         """
 
@@ -284,6 +332,9 @@ class Writing(Reading, Protocol):
         """The memories that change with something deleted: those of session scope in a conversation, and the caller's own
         that are pinned to it, or for an admin all of them; and those linked to some artifacts, visible or not, since a link must lead somewhere.
         """
+
+    def put_off(self, turn: WaitingTurn) -> None:
+        """Keep a turn of the conversation that the caller is in, if any, with a job to extract its facts."""
 
     def note(self, operation: str, subject: str | None = None) -> None:
         """Add a line to the audit that is about no memory, in the same transaction."""

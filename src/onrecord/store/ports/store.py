@@ -37,7 +37,7 @@ class Store(Protocol):
     def ledger(self, tenant: str | None = None, *, writes: bool = True) -> AbstractContextManager[Ledger]:
         """Keys, audit and requests of a tenant. A ledger that only reads waits for no one and blocks no one."""
 
-    def make_room(self, tenant: str) -> bool:
+    def add_tenant(self, tenant: str) -> bool:
         """Make a tenant; False if it existed before."""
 
     def erase_tenant(self, tenant: str) -> tuple[Mapping[str, int], Mapping[str, int], str | None]:
@@ -70,6 +70,9 @@ class Store(Protocol):
         it gives the next one its number.
         """
 
+    def sweep_feedback(self, before: datetime) -> int:
+        """Delete all feedback from before a time; returns how much."""
+
     def watched(self) -> datetime | None:
         """Until when the watcher has looked at what changed; None if it never has."""
 
@@ -88,10 +91,10 @@ class Store(Protocol):
     def backup(self, path: Path) -> bool:
         """Copy the whole store while others write; False if only an export is possible."""
 
-    def settle(self) -> None:
+    def update_statistics(self) -> None:
         """Update the database's statistics after many writes."""
 
-    def settle_vectors(self) -> None:
+    def prepare_vector_search(self) -> None:
         """Prepare the database for searching after many vectors were made."""
 
     def note_reindexed(self) -> None:

@@ -1,8 +1,8 @@
 """WHAT is kept beside memories? Conversations, their artifacts, scratchpads, and the settings of agents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from onrecord.model.agent import ShownAgent
 from onrecord.model.changesets import Changeset
@@ -22,7 +22,7 @@ from onrecord.store.ports.filters import ConversationFilter
 WorkspaceItem = Conversation | StoredArtifact | StoredScratchpad | ShownAgent | Changeset
 
 
-class Usage(NamedTuple):
+class ArtifactUsage(NamedTuple):
     """How many artifacts there are, and how many bytes they take."""
 
     artifacts: int
@@ -34,6 +34,14 @@ class NamedConversation(NamedTuple):
 
     key: ConversationKey
     begun: datetime | None = None
+
+
+class WaitingTurn(NamedTuple):
+    """A turn whose facts are extracted later: who asked for it, what was asked, without secrets, and when."""
+
+    caller: Mapping[str, Any]
+    asked: Mapping[str, Any]
+    at: datetime
 
 
 class NewArtifact(NamedTuple):
@@ -80,7 +88,7 @@ class Workspace(Protocol):
     def content(self, id: str) -> bytes:
         """The content of an artifact that exists."""
 
-    def usage(self, conversation: ConversationKey | None = None) -> Usage:
+    def usage(self, conversation: ConversationKey | None = None) -> ArtifactUsage:
         """What the artifacts of a conversation take, or those of the tenant."""
 
     def scratchpad(self, agent: str) -> str | None:
@@ -112,7 +120,13 @@ class WritableWorkspace(Workspace, Protocol):
         """End a membership; False if there is none."""
 
     def drop_conversation(self, key: ConversationKey) -> None:
-        """Delete a conversation with its members and its artifacts."""
+        """Delete a conversation with its members, its artifacts and its turns that wait."""
+
+    def take_turn(self, number: int) -> bool:
+        """Remove a turn that waits; False if it is gone. Whoever removes it saves its facts in the same transaction."""
+
+    def drop_turns(self, key: ConversationKey) -> None:
+        """Remove the turns of a conversation that wait."""
 
     def keep(self, file: NewArtifact) -> Artifact:
         """Store an artifact of a known conversation; one at the same path is overwritten and keeps its id."""
@@ -163,5 +177,5 @@ class WorkspaceRestoring(WorkspaceArchive, Protocol):
     def let_in(self, key: ConversationKey, user: str) -> None:
         """Make someone a member of a conversation that is here, unless they are one."""
 
-    def usage(self, conversation: ConversationKey | None = None) -> Usage:
+    def usage(self, conversation: ConversationKey | None = None) -> ArtifactUsage:
         """What the artifacts of a conversation take, or those of the tenant."""

@@ -88,7 +88,7 @@ class PostgresBackend:
         self._writer: Engine = create_engine(
             url,
             # A pooler may hand every transaction another connection, on which a prepared statement is unknown.
-            connect_args={"prepare_threshold": None, **_unless_told(url, timeouts)},
+            connect_args={"prepare_threshold": None, **_default_timeouts(url, timeouts)},
             pool_size=10,
             pool_pre_ping=True,
         )
@@ -98,7 +98,7 @@ class PostgresBackend:
         self._vacuums = ThreadPoolExecutor(1, "onrecord-vacuum")
         self._vacuum: Future[str | None] | None = None
         self._vacuum_turn = threading.Lock()
-        event.listen(self._writer, "handle_error", self._tell_of_missing_rights)
+        event.listen(self._writer, "handle_error", self._explain_missing_rights)
         self._reader = self._writer.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
@@ -126,14 +126,14 @@ class PostgresBackend:
     def writing(self) -> Iterator[Connection]:
         with self._writer.connect() as connection, connection.begin() as transaction:
             # A writer that hangs must not make the others of its tenant hang for ever.
-            told = self._limit(
+            found = self._limit(
                 connection,
                 "txid_current()",
                 statement=self._timeouts.statement,
                 lock=self._timeouts.lock,
             )
             # The number by which the server is asked later whether this transaction was committed.
-            number: int = told[0]
+            number: int = found[0]
             yield connection
             try:
                 transaction.commit()
@@ -200,7 +200,7 @@ class PostgresBackend:
     def _be_patient(self, line: Any, record: object) -> None:
         line.patience = self._timeouts.statement + patience.GRACE_S
 
-    def _tell_of_missing_rights(self, context: ExceptionContext) -> None:
+    def _explain_missing_rights(self, context: ExceptionContext) -> None:
         """Explain a missing privilege, which the driver reports like a mistake in a statement."""
         if getattr(context.original_exception, "sqlstate", None) == _INSUFFICIENT_PRIVILEGE:
             reason = str(context.original_exception).splitlines()[0]
@@ -281,8 +281,8 @@ class PostgresBackend:
             return f"It is erased, but its rows could not be vacuumed ({reason}): let the owner of the tables run VACUUM."
         if held:
             return (
-                f"It is erased, but its old rows wait in the database ({held[0]}): autovacuum takes them out once nobody "
-                "reads or locks them, and VACUUM by the owner of the tables does so at once."
+                f"It is erased, but its old rows wait in the database ({held[0]}): autovacuum removes them once nobody "
+                "reads or locks them, and VACUUM by the owner of the tables removes them at once."
             )
         return None
 
@@ -293,15 +293,15 @@ class PostgresBackend:
 
 def _note_held(held: list[str], notice: Any) -> None:
     """Note from the server's messages how many dead rows had to stay, and which tables it skipped."""
-    told = notice.message_primary or ""
-    found = _HELD.search(told)
+    message = notice.message_primary or ""
+    found = _HELD.search(message)
     if found is not None and found[1] != "0":
         held.append(found[0])
     elif notice.severity_nonlocalized == "WARNING":
-        held.append(told.splitlines()[0])
+        held.append(message.splitlines()[0])
 
 
-def _unless_told(url: URL, timeouts: Timeouts) -> dict[str, int]:
+def _default_timeouts(url: URL, timeouts: Timeouts) -> dict[str, int]:
     """How long the driver waits, unless the address itself says."""
     usual = {"connect_timeout": timeouts.connect, "tcp_user_timeout": timeouts.statement * 1_000, **_PEER}
     return {name: value for name, value in usual.items() if name not in url.query}

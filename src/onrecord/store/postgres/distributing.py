@@ -41,7 +41,7 @@ def distribute(fence: Connection, worker: Connection, location: str) -> list[str
         reason = str(error.orig).strip().splitlines()[0]
         raise StoreUnavailable(
             f"{location} could not be distributed: {reason}. {_so_far(done)} "
-            "Once that is put right, the same command goes on with the rest."
+            "Fix that, then run the same command again: it continues with the rest."
         ) from error
     return done
 

@@ -27,12 +27,12 @@ def foreign_rows(dsn: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, lis
     engine = create_engine(
         url, connect_args={"connect_timeout": _CONNECT_TIMEOUT_S}, poolclass=NullPool
     ).execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-    told: dict[str, list[Row]] = {}
+    rows: dict[str, list[Row]] = {}
     try:
         with engine.connect() as connection:
             for name, without in wanted.items():
                 there = connection.execute(select(func.to_regclass(name))).scalar_one() is not None
-                told[name] = (
+                rows[name] = (
                     [dict(row[0]) for row in connection.execute(_whole(name, without))] if there else []
                 )
     except SQLAlchemyError as problem:
@@ -40,7 +40,7 @@ def foreign_rows(dsn: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, lis
         raise StoreUnavailable(f"{place} cannot be read ({type(problem).__name__}).") from None
     finally:
         engine.dispose()
-    return told
+    return rows
 
 
 def _whole(name: str, without: Sequence[str]) -> Any:

@@ -36,7 +36,7 @@ class PatientConnection(psycopg.Connection[Any]):
                 if not ready and time.monotonic() > deadline:
                     # The statement cannot be ended from here; the connection can be closed.
                     self.pgconn.finish()
-                    raise psycopg.OperationalError(f"it has said nothing for {seconds:g} seconds")
+                    raise psycopg.OperationalError(f"it has not answered for {seconds:g} seconds")
                 wants = gen.send(ready)
         except StopIteration as end:
             return end.value

@@ -103,8 +103,8 @@ def nearest(
 
 def similarity(view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]) -> list[Near]:
     some = _exact(VectorFilter(view.visibility), of_some=True)
-    told = view.run(some, **_here(covered), query=vector, rows=list(rows), size=None)
-    return _best(covered, told.all())
+    found = view.run(some, **_here(covered), query=vector, rows=list(rows), size=None)
+    return _best(covered, found.all())
 
 
 def build_indexes(connection: Connection) -> None:

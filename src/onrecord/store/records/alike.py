@@ -25,30 +25,41 @@ _FIRST: Final = 16
 
 
 def near(
-    view: View, covered: Coverage, memory: Memory, passages: Sequence[Passage], least: float
+    view: View,
+    covered: Coverage,
+    memory: Memory,
+    passages: Sequence[Passage],
+    least: float,
+    *,
+    of_anyone: bool = False,
 ) -> list[Alike]:
-    """The nearest first. Of a text with several passages each must have one that is near."""
+    """The nearest first, of the same owner or `of_anyone`. Of a text with several passages each must have one that is
+    near.
+    """
     audience, most = later_audience(memory), _FIRST
     first, *rest = (passage.vector for passage in passages)
     while True:
         found = view.backend.nearest(view, covered, first, most, audience)
         scores = {each.row: each.score for each in found if each.score >= least}
         for vector in rest if scores else ():
-            told = view.backend.similarity(view, covered, vector, list(scores))
-            scores = {each.row: min(each.score, scores[each.row]) for each in told}
+            similar = view.backend.similarity(view, covered, vector, list(scores))
+            scores = {each.row: min(each.score, scores[each.row]) for each in similar}
         scores = {row: score for row, score in scores.items() if score >= least}
-        alike = _read(view, memory, scores) if scores else []
+        alike = _read(view, memory, scores, of_anyone) if scores else []
         if len(alike) >= _FIRST or len(found) < most or found[-1].score < least:
             return sorted(alike, key=lambda each: (-each.score, key_of(each.memory)))
         most *= 4
 
 
-def _read(view: View, memory: Memory, scores: Mapping[int, float]) -> list[Alike]:
-    rows = view.run(_near(view.visibility), **_asked(memory), rows=sorted(scores)).all()
+def _read(view: View, memory: Memory, scores: Mapping[int, float], of_anyone: bool) -> list[Alike]:
+    asked = _asked(memory)
+    if of_anyone:
+        del asked["owner"]
+    rows = view.run(_near(view.visibility, of_anyone), **asked, rows=sorted(scores)).all()
     return [_alike(row, view, scores[row.row]) for row in rows]
 
 
-def turned_down(view: View, memory: Memory) -> list[Alike]:
+def rejected_with_content(view: View, memory: Memory) -> list[Alike]:
     """Those with the very same content that were rejected."""
     asked = _asked(memory) | {"digest": content_hash(memory.content)}
     # Not sorted by the database: SQLite would go through all rows for it.
@@ -69,7 +80,7 @@ def _alike(row: Any, view: View, score: float) -> Alike:
 
 
 def _rejected() -> ColumnElement[bool]:
-    """Turned down before or after it was applied."""
+    """Rejected before or after it was applied."""
     return and_(memories.c.status == "archived", versions.c.row.is_not(None))
 
 
@@ -82,17 +93,17 @@ def _of_some(visibility: Visibility) -> Select[Any]:
         versions.c.status == "archived",
     )
     by_whom = versions.c.changed_by, versions.c.recorded_at.label("rejected_at")
-    told = select(*PRESENT, *by_whom).join_from(memories, versions, ended, isouter=True)
-    return told.where(visible(memories, visibility), of_audience(memories))
+    statement = select(*PRESENT, *by_whom).join_from(memories, versions, ended, isouter=True)
+    return statement.where(visible(memories, visibility), of_audience(memories))
 
 
 @cache
-def _near(visibility: Visibility) -> Select[Any]:
-    """The owner's live memories that change no other, and rejected proposals."""
-    said = and_(
-        memories.c.status.in_(sorted(LIVE)), memories.c.owner == bindparam("owner"), changes_no_other()
-    )
-    return _of_some(visibility).where(one_of(memories.c.row, "rows"), or_(said, _rejected()))
+def _near(visibility: Visibility, of_anyone: bool) -> Select[Any]:
+    """Live memories that change no other, of the owner alone or of anyone, and rejected proposals."""
+    wanted = and_(memories.c.status.in_(sorted(LIVE)), changes_no_other())
+    if not of_anyone:
+        wanted = and_(wanted, memories.c.owner == bindparam("owner"))
+    return _of_some(visibility).where(one_of(memories.c.row, "rows"), or_(wanted, _rejected()))
 
 
 @cache

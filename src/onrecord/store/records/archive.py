@@ -20,9 +20,9 @@ from sqlalchemy import (
 
 from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model import ids
-from onrecord.model.collections import BY_NUMBER, Home
+from onrecord.model.collections import BY_NUMBER, MEMORIES, Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text
-from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS, LIVE
+from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS, LIVE, CheckState
 from onrecord.model.memory import Change, Memory, Relation, RowPlace, Version
 from onrecord.store.audience import audience_of
 from onrecord.store.backend import Backend
@@ -36,9 +36,12 @@ from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.ports.index import Coverage
 from onrecord.store.ports.jobs import EMBED, STORE, TroubledJob
+from onrecord.store.ports.workspace import WaitingTurn
 from onrecord.store.prepared import Statements
 from onrecord.store.records.facts import fact, keep_fact
+from onrecord.store.records.feedback import SqlFeedbackArchive, drop_strays
 from onrecord.store.records.queue import MOST_ATTEMPTS, WHOLE_STORE, JobQueue, due_next, troubled
+from onrecord.store.records.waiting_turns import waiting_turn
 from onrecord.store.records.workspace_archive import SqlWorkspaceArchive
 from onrecord.store.rows import (
     PAST,
@@ -99,11 +102,15 @@ class SqlArchive:
     def count(self, home: Home) -> int:
         return int(self._connection.execute(_COUNT, self.address(home).parameters).scalar_one())
 
+    def check_states(self, home: Home) -> Mapping[CheckState, int]:
+        rows = self._connection.execute(_CHECK_STATES, self.address(home).parameters)
+        return {state: int(many) for state, many in rows}
+
     def memories(self, home: Home) -> Iterator[Memory]:
         """Every memory in its present state, in the order of rows."""
         here = self.address(home).parameters
-        with self._connection.execute(_EVERY.execution_options(yield_per=_BATCH), here) as told:
-            for row in told:
+        with self._connection.execute(_EVERY.execution_options(yield_per=_BATCH), here) as rows:
+            for row in rows:
                 yield read_memory(row, home.tenant)
 
     def histories(self, home: Home, wanted: Sequence[str] | None = None) -> Iterator[MemoryHistory]:
@@ -117,10 +124,10 @@ class SqlArchive:
             if not rows:
                 return
             statement = statement.where(memories.c.row.in_(sorted(rows)))
-        with self._connection.execute(statement, here) as rows_told:
-            for _, told in groupby(rows_told, key=lambda row: row.row):
-                versions_told = tuple(read_version(row, home.tenant, None) for row in told)
-                yield MemoryHistory(versions_told[-1].memory.id, versions_told)
+        with self._connection.execute(statement, here) as every:
+            for _, group in groupby(every, key=lambda row: row.row):
+                history = tuple(read_version(row, home.tenant, None) for row in group)
+                yield MemoryHistory(history[-1].memory.id, history)
 
     def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
         """The memories in some rows, in their present state."""
@@ -172,10 +179,14 @@ class SqlArchive:
         """How many memories each model has embedded."""
         return read_coverage(self._connection.execute(COVERAGE, self.address(home).parameters).all())
 
-    def job_counts(self, home: Home) -> tuple[int, int]:
-        """How many jobs are waiting, and how many have failed for good."""
+    def waiting_turn(self, tenant: str, number: int) -> WaitingTurn | None:
+        """A turn whose facts are to be extracted; None if it is gone."""
+        return waiting_turn(self._connection, self.address(Home(tenant)).number, number)
+
+    def job_counts(self, home: Home, name: str = EMBED) -> tuple[int, int]:
+        """How many jobs of a name are waiting, and how many have failed for good."""
         failed = func.count().filter(jobs.c.attempts >= MOST_ATTEMPTS)
-        counts = select(func.count() - failed, failed).where(of_home(jobs))
+        counts = select(func.count() - failed, failed).where(of_home(jobs), jobs.c.name == name)
         waiting, given_up = self._connection.execute(counts, self.address(home).parameters).one()
         return int(waiting), int(given_up)
 
@@ -187,6 +198,9 @@ class SqlArchive:
 
     def workspace(self, tenant: str) -> SqlWorkspaceArchive:
         return SqlWorkspaceArchive(self._connection, self.address(Home(tenant)).number or 0)
+
+    def feedback(self, tenant: str) -> SqlFeedbackArchive:
+        return SqlFeedbackArchive(self._connection, self.address(Home(tenant)).number or 0)
 
 
 class SqlRestoring(SqlArchive):
@@ -257,14 +271,18 @@ class SqlRestoring(SqlArchive):
         self._counters.save(self._transaction)
         return added
 
-    def _end_edge(self, standing: Relation, ended: Relation) -> None:
-        its = (of_home(relations), relations.c.id == int(standing.id))
+    def _end_edge(self, known: Relation, ended: Relation) -> None:
+        its = (of_home(relations), relations.c.id == int(known.id))
         taken_back = {"removed_at": ended.removed_at, "removed_by": ended.removed_by}
         self._connection.execute(update(relations).where(*its).values(taken_back), self._here)
 
     def restoring_workspace(self) -> SqlWorkspaceArchive:
         """The workspace in this transaction, which holds the tenant's lock."""
         return SqlWorkspaceArchive(self._connection, self._counters.tenant)
+
+    def restoring_feedback(self) -> SqlFeedbackArchive:
+        """Feedback in this transaction."""
+        return SqlFeedbackArchive(self._connection, self._counters.tenant)
 
     def _rows_of(self, wanted: set[str]) -> dict[str, int]:
         named = {ids.address(id).id: id for id in wanted}
@@ -274,7 +292,7 @@ class SqlRestoring(SqlArchive):
         )
         rows = {named[id]: row for id, row in found}
         if missing := sorted(wanted - rows.keys()):
-            raise invalid("relation", f"relates memories that are not here: {', '.join(missing[:5])}")
+            raise invalid("relation", f"connects memories that do not exist here: {', '.join(missing[:5])}")
         return rows
 
     def reindex(self) -> tuple[int, int]:
@@ -284,6 +302,7 @@ class SqlRestoring(SqlArchive):
         self._heal_rows()
         self._heal_counters()
         self._heal_ids()
+        self._heal_feedback()
         for table in (postings, terms, facets, audience_counts):
             self._connection.execute(delete(table).where(of_home(table)), self._here)
         self._counters.documents = self._counters.words = 0
@@ -315,9 +334,9 @@ class SqlRestoring(SqlArchive):
             self.jobs.drop(memory.place.row)
         return kept
 
-    def drop_vectors(self) -> None:
-        """Drop every vector of the tenant, so that all can be remade."""
-        self._embeddings.clear()
+    def drop_vectors(self, of: EmbeddingModel | None = None) -> None:
+        """Drop every vector of the home, so that all can be remade; or only those of one model."""
+        self._embeddings.clear(of)
 
     def _heal_rows(self) -> None:
         """Rewrite the columns that repeat a part of the record for the sake of indexes."""
@@ -339,13 +358,20 @@ class SqlRestoring(SqlArchive):
             of_home(memories), func.length(memories.c.id) > ID_CHARACTERS
         )
         for row, before in self._connection.execute(too_long.order_by(memories.c.row), self._here).all():
+            if not ids.is_too_long(before):
+                continue
             after = self._counters.next_id()
             while self._connection.execute(_HELD, {**self._here, "named": [after]}).first() is not None:
                 after = self._counters.next_id()
             here = (of_home(memories), memories.c.row == row)
             self._connection.execute(update(memories).where(*here).values(id=after), self._here)
-            told = (audit.c.tenant == self._address.number, audit.c.subject == before)
-            self._connection.execute(update(audit).where(*told).values(subject=after))
+            entries = (audit.c.tenant == self._address.number, audit.c.subject == before)
+            self._connection.execute(update(audit).where(*entries).values(subject=after))
+
+    def _heal_feedback(self) -> None:
+        """Remove feedback about memories that are gone."""
+        if self._home.collection is MEMORIES:
+            drop_strays(self._connection, self._counters.tenant)
 
     def _heal_counters(self) -> None:
         """Correct a counter that would give a number twice, or that is far beyond all ids and would give an unusable
@@ -384,6 +410,11 @@ _ARCHIVED: Final = (
 _HELD: Final = select(memories.c.row).where(of_home(memories), one_of(memories.c.id, "named"))
 _EVERY: Final = select(*PRESENT).where(of_home(memories)).order_by(memories.c.row)
 _COUNT: Final = select(func.count()).select_from(memories).where(of_home(memories))
+_CHECK_STATES: Final = (
+    select(memories.c.check_state, func.count())
+    .where(of_home(memories), memories.c.check_state.is_not(None), memories.c.status.in_(sorted(LIVE)))
+    .group_by(memories.c.check_state)
+)
 _COUNTERS: Final = select(counters).where(of_home(counters))
 _PASTS: Final = (
     select(*PAST, *VERSION_COLUMNS)

@@ -1,4 +1,4 @@
-"""WHAT of its candidates is kept in memory? For each tenant what was last read to rank them, until somebody writes to
+"""WHICH candidates are kept in memory? For each tenant those that were last read for ranking, until somebody writes to
 it.
 
 A memory that counts now counts at every later moment too, until someone writes to its tenant. The tenant's counter of

@@ -22,7 +22,7 @@ from onrecord.store.visibility import Visibility, visible
 
 #: What is read of a candidate: enough to rank it, at a fraction of the cost of the whole memory.
 _RANKED: Final = (
-    "tenant row id kind tags scope owner conversation conversation_by valid_from verified_at entities audience created_at updated_at"
+    "tenant row id kind tags scope owner conversation conversation_by valid_from verified_at entities audience created_at updated_at check_state"
 ).split()
 
 
@@ -59,7 +59,7 @@ def _match(home: str, values: Sequence[Any]) -> Match:
     tenant, row, id, kind, tags, scope, owner, conversation, begun_by, since, checked, entities, *rest = (
         values
     )
-    audience, written, changed, has_query = rest
+    audience, written, changed, check_state, has_query = rest
     try:
         tagged, about = read_words(tags), read_words(entities)
     except ValueError as broken:
@@ -78,6 +78,7 @@ def _match(home: str, values: Sequence[Any]) -> Match:
         audience,
         written,
         changed,
+        check_state,
     )
 
 
@@ -85,8 +86,8 @@ def read(view: View, rows: Sequence[int], when: When) -> list[Memory]:
     """Some rows of one home, in their state at the time of the question."""
     if not rows:
         return []
-    told = view.fetch(_whole(view.visibility, asked_of(When(known_at=when.known_at))), when, rows=rows)
-    return [read_memory(row, view.home.tenant) for row in told]
+    found = view.fetch(_whole(view.visibility, asked_of(When(known_at=when.known_at))), when, rows=rows)
+    return [read_memory(row, view.home.tenant) for row in found]
 
 
 @cache

@@ -1,10 +1,11 @@
-"""WHAT changed between two times? Pages of changes: memories by row, then new edges, then removed edges."""
+"""WHAT changed between two times? Pages of changes: memories by row, then new edges, then removed edges; and when it did."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Final, NamedTuple, Self
 
-from sqlalchemy import BigInteger, ColumnElement, exists, literal, or_
+from sqlalchemy import BigInteger, ColumnElement, Integer, Select, bindparam, exists, literal, or_, select
 
 from onrecord.errors import no_such_page
 from onrecord.model import ids
@@ -14,9 +15,11 @@ from onrecord.model.when import When
 from onrecord.store.ports.filters import ChangeFilter
 from onrecord.store.records.relations import between_visible
 from onrecord.store.rows import read_relation
-from onrecord.store.tables import memories, relations, versions
+from onrecord.store.tables import TimestampColumn, memories, relations, versions
 from onrecord.store.temporal_filters import asked_of
-from onrecord.store.view import View, key_of, same_row, source
+from onrecord.store.tenant import of_home
+from onrecord.store.view import View, key_of, returned_versions, same_row, source
+from onrecord.store.visibility import Visibility, visible
 
 _OTHER: Final = versions.alias("other")
 #: A page ends when its texts are longer than this; and how many changes are read at once.
@@ -76,6 +79,33 @@ def compare(views: Sequence[View], ask: ChangeFilter, now: datetime) -> Compared
         related=lists[1],
         unrelated=lists[2],
         next=str(_Mark(until, page[-1][0])) if has_more else None,
+    )
+
+
+def moments(views: Sequence[View], before: datetime, most: int) -> list[datetime]:
+    """The latest moments of change before a time, latest first."""
+    found = {
+        row.recorded_at
+        for view in views
+        for row in view.run(_moments(view.visibility), before_that=before, most=most)
+    }
+    return sorted(found, reverse=True)[:most]
+
+
+@cache
+def _moments(visibility: Visibility) -> Select[Any]:
+    return (
+        select(versions.c.recorded_at)
+        .join_from(versions, memories, same_row(versions, memories))
+        .where(
+            of_home(versions),
+            versions.c.recorded_at < bindparam("before_that", type_=TimestampColumn),
+            visible(memories, visibility),
+            *returned_versions(visibility),
+        )
+        .distinct()
+        .order_by(versions.c.recorded_at.desc())
+        .limit(bindparam("most", type_=Integer))
     )
 
 
@@ -159,8 +189,8 @@ def _edges(
 
     def touched(window: _ChangeWindow) -> Iterator[tuple[int, Relation]]:
         view, since, until, behind, most = window
-        told_at = until if column is relations.c.created_at else since
-        statement = between_visible(view.visibility, told_at).where(
+        moment = until if column is relations.c.created_at else since
+        statement = between_visible(view.visibility, moment).where(
             column > since,
             column <= until,
             differs(since, until),

@@ -1,4 +1,4 @@
-"""WHAT belongs to a tenant? The rows of every table that have its number, its API keys, and its name."""
+"""WHAT belongs to a tenant? The rows of every table that have its number, its API keys and sign-ins, and its name."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,11 +9,11 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, sel
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.store.backend import Backend
 from onrecord.store.records.ledger import origin_mark
-from onrecord.store.tables import OF_TENANTS, api_keys, audit, counters, tenants
+from onrecord.store.tables import OF_TENANTS, api_keys, audit, counters, sign_ins, tenants
 
 _ERASED: Final = "erased"
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
-_EVERY: Final = (*OF_TENANTS, api_keys, tenants)
+_EVERY: Final = (*OF_TENANTS, api_keys, sign_ins, tenants)
 
 
 #: One row for all keys that were erased, so that the store still knows that it had keys. It names neither tenant, user nor
@@ -76,7 +76,7 @@ def _of(tenant: str, number: int | None) -> Iterator[tuple[Table, ColumnElement[
     for table in _EVERY:
         if table is tenants:
             yield table, tenants.c.name == tenant
-        elif table is api_keys:
-            yield table, api_keys.c.tenant == tenant
+        elif table in (api_keys, sign_ins):
+            yield table, table.c.tenant == tenant
         else:
             yield table, table.c.tenant == (number or 0)

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, FromClause, exists, func, not_, or_, select
 
+from onrecord.model import ids
 from onrecord.model.collections import MEMORIES, Home
 from onrecord.model.findings import Problem
 from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS
@@ -23,6 +24,7 @@ from onrecord.store.index.vector_checks import (
 )
 from onrecord.store.list_parameters import one_of
 from onrecord.store.records.archive import SqlArchive, built_by
+from onrecord.store.records.feedback import stray_memories
 from onrecord.store.records.queue import WHOLE_STORE
 from onrecord.store.rows import content_hash
 from onrecord.store.tables import (
@@ -91,12 +93,12 @@ class Examination:
 
     def problems(self) -> Iterator[Problem]:
         indexed, derived = self._indexed(), self._derived()
-        told = self._archive.histories(self._home)
-        history = next(told, None)
+        histories = self._archive.histories(self._home)
+        history = next(histories, None)
         for memory in self._archive.memories(self._home):
             mine = history if history is not None and history.id == memory.id else None
             if mine is not None:
-                history = next(told, None)
+                history = next(histories, None)
             yield from self._row_problems(memory, derived.pop(_row(memory), None))
             yield from self._version_problems(memory, mine.versions if mine else ())
             self._wanted[_row(memory)] = expected_vectors(memory)
@@ -109,6 +111,7 @@ class Examination:
         yield from self._statistics_problems()
         yield from self._vector_problems()
         yield from self._orphan_problems()
+        yield from self._feedback_problems()
         yield from self._counter_problems()
 
     def _problem(self, check: str, where: str, detail: str, cure: str) -> Problem:
@@ -149,15 +152,18 @@ class Examination:
                 "row", memory.id, "its audience or content hash is not that of its record", _REINDEX
             )
 
-    def _version_problems(self, memory: Memory, told: tuple[Version, ...]) -> Iterator[Problem]:
-        if not told:
+    def _version_problems(self, memory: Memory, kept_versions: tuple[Version, ...]) -> Iterator[Problem]:
+        if not kept_versions:
             yield self._problem("versions", memory.id, "it has no version at all", _RESTORE)
             return
-        if [version.number for version in told] != list(range(1, len(told) + 1)):
+        if [version.number for version in kept_versions] != list(range(1, len(kept_versions) + 1)):
             yield self._problem("versions", memory.id, "its versions are not numbered 1, 2, 3 …", _RESTORE)
-        if any(before.until != after.at for before, after in pairwise(told)) or told[-1].until is not None:
+        if (
+            any(before.until != after.at for before, after in pairwise(kept_versions))
+            or kept_versions[-1].until is not None
+        ):
             yield self._problem("versions", memory.id, "the times of its versions do not join", _RESTORE)
-        last = told[-1].memory
+        last = kept_versions[-1].memory
         if (last, last.place) != (memory, memory.place):
             names = ", ".join(changed_fields(last, memory)) or "its version"
             yield self._problem(
@@ -165,9 +171,10 @@ class Examination:
             )
 
     def _statistics_problems(self) -> Iterator[Problem]:
-        told = select(terms.c.term, terms.c.audience, terms.c.documents).where(of_home(terms))
+        statement = select(terms.c.term, terms.c.audience, terms.c.documents).where(of_home(terms))
         counted = {
-            (term, audience): count for term, audience, count in self._connection.execute(told, self._here)
+            (term, audience): count
+            for term, audience, count in self._connection.execute(statement, self._here)
         }
         if counted != self._terms:
             wrong = sorted(
@@ -180,13 +187,13 @@ class Examination:
             yield self._problem(
                 "statistics", "terms", f"{len(wrong)} terms are miscounted ({wrong[0]} …)", _REINDEX
             )
-        told = select(audience_counts).where(of_home(audience_counts))
-        said = {row.audience: row for row in self._connection.execute(told, self._here)}
+        statement = select(audience_counts).where(of_home(audience_counts))
+        recorded = {row.audience: row for row in self._connection.execute(statement, self._here)}
         wrong_counts = [
             each
-            for each in said.keys() | self._counts.keys()
-            if each not in said
-            or {name: getattr(said[each], name) for name in _COUNTED} != self._counted_for(each)
+            for each in recorded.keys() | self._counts.keys()
+            if each not in recorded
+            or {name: getattr(recorded[each], name) for name in _COUNTED} != self._counted_for(each)
         ]
         if wrong_counts:
             # Not named, since audiences contain names of people.
@@ -205,8 +212,8 @@ class Examination:
         return {name: counts[name] for name in _COUNTED}
 
     def _vector_problems(self) -> Iterator[Problem]:
-        told = select(embedded.c.model, embedded.c.name).where(of_home(embedded))
-        names = dict(self._connection.execute(told, self._here).all())
+        statement = select(embedded.c.model, embedded.c.name).where(of_home(embedded))
+        names = dict(self._connection.execute(statement, self._here).all())
         for wrong in wrong_vectors(self._connection, self._address, self._wanted):
             yield self._problem(
                 "vectors",
@@ -241,11 +248,17 @@ class Examination:
             if strays:
                 yield _orphans(table, strays, str(self._home), "conversation")
 
+    def _feedback_problems(self) -> Iterator[Problem]:
+        number = self._address.number or 0
+        if self._home.collection is MEMORIES and (gone := stray_memories(self._connection, number)):
+            detail = f"there is feedback on {len(gone)} memories that are gone"
+            yield self._problem("feedback", "tenant", detail, _REINDEX)
+
     def _counter_problems(self) -> Iterator[Problem]:
         held = self._connection.execute(select(counters).where(of_home(counters)), self._here).one()
         names = select(memories.c.id, memories.c.audience).where(of_home(memories))
         named = dict(self._connection.execute(names, self._here).all())
-        for id in sorted(id for id in named if len(id) > ID_CHARACTERS):
+        for id in sorted(filter(ids.is_too_long, named)):
             detail = (
                 f"its id has {len(id)} characters and cannot be named (an id has at most {ID_CHARACTERS})"
             )

@@ -1,7 +1,7 @@
 """WHICH keys are valid, and what was done? Keys by their hashes, the audit, and the settings of a tenant."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime, timedelta
 from heapq import merge
 from itertools import islice
@@ -17,8 +17,17 @@ from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.filters import AuditFilter
 from onrecord.store.ports.ledger import Spending
 from onrecord.store.ports.records import SaveCounts
+from onrecord.store.records.people import KEY_COLUMNS, KEY_FIELDS, SqlPersonsQuestions, SqlSignIns
 from onrecord.store.records.requests import SqlRequests
-from onrecord.store.tables import TimestampColumn, advice_usage, api_keys, audit, store_facts, tenant_settings
+from onrecord.store.tables import (
+    TimestampColumn,
+    advice_usage,
+    api_keys,
+    audit,
+    feedback,
+    store_facts,
+    tenant_settings,
+)
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 
@@ -54,31 +63,53 @@ class SqlLedger:
         self._tenant = tenant
         self._number = number
         self.requests = SqlRequests(transaction)
+        self.sign_ins = SqlSignIns(self._connection, tenant)
 
     # Keys
 
     def add_key(self, key: Key, hash: str) -> None:
-        row = {name: getattr(key, name) for name in _KEY_FIELDS} | {"systems": dict(key.systems)}
+        row = {name: getattr(key, name) for name in KEY_FIELDS} | {"systems": dict(key.systems)}
         self._connection.execute(insert(api_keys), {"hash": hash, **row})
 
     def key(self, hash: str) -> Key | None:
         row = self._connection.execute(_BY_HASH, {"wanted": hash}).one_or_none()
         return None if row is None else _read_key(row)
 
+    def keys_named(self, id: str) -> list[tuple[Key, str]]:
+        found = select(*KEY_COLUMNS, api_keys.c.hash.label("_hash")).where(
+            api_keys.c.id == id, *self._its(api_keys)
+        )
+        rows = (dict(row._mapping) for row in self._connection.execute(found))
+        return [(Key(**row), hash) for row in rows for hash in (row.pop("_hash"),)]
+
     def has_keys(self) -> bool:
         return self._connection.execute(select(api_keys.c.id).limit(1)).first() is not None
 
     def all_keys(self) -> list[Key]:
-        found = select(*_KEY_COLUMNS).where(*self._its(api_keys))
+        found = select(*KEY_COLUMNS).where(*self._its(api_keys))
         rows = self._connection.execute(found.order_by(api_keys.c.created_at, api_keys.c.id)).all()
         return [_read_key(row) for row in rows]
+
+    def change_key(self, key: Key) -> None:
+        changing = (
+            "label",
+            "personas",
+            "permissions",
+            "systems",
+            "expires_at",
+            "per_minute",
+            "saves_per_day",
+        )
+        values = {name: getattr(key, name) for name in changing} | {"systems": dict(key.systems)}
+        its = and_(api_keys.c.id == key.id, *self._its(api_keys))
+        self._connection.execute(update(api_keys).where(its).values(**values))
 
     def revoke(self, id: str, at: datetime) -> tuple[Key, bool] | None:
         its = and_(api_keys.c.id == id, *self._its(api_keys))
         revoked = self._connection.execute(
             update(api_keys).where(its, api_keys.c.revoked_at.is_(None)).values(revoked_at=at)
         )
-        row = self._connection.execute(select(*_KEY_COLUMNS).where(its)).one_or_none()
+        row = self._connection.execute(select(*KEY_COLUMNS).where(its)).one_or_none()
         return None if row is None else (_read_key(row), bool(revoked.rowcount))
 
     def forget_keys(self, now: datetime) -> int:
@@ -88,15 +119,24 @@ class SqlLedger:
     def _its(self, table: Any) -> Sequence[ColumnElement[bool]]:
         return () if self._tenant is None else (table.c.tenant == self._tenant,)
 
+    @property
+    def questions(self) -> SqlPersonsQuestions:
+        return SqlPersonsQuestions(self._connection, self._home)
+
     # Settings
 
     def settings(self) -> TenantSettings:
         return settings_of(self._connection, self._home)
 
     def set(self, settings: TenantSettings, by: str, at: datetime) -> None:
-        said = asdict(settings) | {"updated_at": at, "updated_by": by}
-        row = self._transaction.backend.insert(tenant_settings).values(tenant=self._home, **said)
-        self._connection.execute(row.on_conflict_do_update(index_elements=["tenant"], set_=said))
+        # Held first: feedback that is being kept asks for these settings under the same lock.
+        LockedHome.hold(self._connection, self._home)
+        values = asdict(settings) | {"updated_at": at, "updated_by": by}
+        row = self._transaction.backend.insert(tenant_settings).values(tenant=self._home, **values)
+        self._connection.execute(row.on_conflict_do_update(index_elements=["tenant"], set_=values))
+        if not settings.keep_questions:
+            its = (feedback.c.tenant == self._home, feedback.c.question.is_not(None))
+            self._connection.execute(update(feedback).where(*its).values(question=None))
 
     # Audit
 
@@ -196,7 +236,7 @@ class SqlLedger:
     @property
     def _home(self) -> int:
         """The tenant's number, or 0, which no row has, if nobody has written yet."""
-        assert self._tenant is not None, "only keys can be asked for in all tenants"
+        assert self._tenant is not None, "only keys can be listed for all tenants"
         return self._number or 0
 
 
@@ -291,17 +331,15 @@ def _read_key(row: Any) -> Key:
 
 _SECRET_FACT: Final = "secret"
 _SECRET: Final = select(store_facts.c.value).where(store_facts.c.name == _SECRET_FACT)
-_KEY_FIELDS: Final = tuple(column.key for column in api_keys.columns if column.name != "hash")
-_KEY_COLUMNS: Final = tuple(api_keys.c[name].label(name) for name in _KEY_FIELDS)
 _ENTRY_COLUMNS: Final = tuple(column for column in audit.columns if column.name != "tenant")
 _ENTRY_NAMES: Final = tuple(column.name for column in _ENTRY_COLUMNS)
-_BY_HASH: Final = select(*_KEY_COLUMNS).where(api_keys.c.hash == bindparam("wanted"))
+_BY_HASH: Final = select(*KEY_COLUMNS).where(api_keys.c.hash == bindparam("wanted"))
 _KEY_MAY: Final = select(api_keys.c.saves_per_day).where(
     api_keys.c.tenant == bindparam("named"), api_keys.c.id == bindparam("wanted")
 )
-_SETTINGS: Final = select(
-    tenant_settings.c.agents_share, tenant_settings.c.members_retire, tenant_settings.c.advice
-).where(tenant_settings.c.tenant == bindparam("home"))
+_SETTINGS: Final = select(*(tenant_settings.c[each.name] for each in fields(TenantSettings))).where(
+    tenant_settings.c.tenant == bindparam("home")
+)
 _LAST_NUMBER: Final = select(func.max(audit.c.number)).where(audit.c.tenant == bindparam("home"))
 _SAVES: Final = (
     select(func.count())

@@ -40,7 +40,13 @@ from onrecord.store.view import View, key_of, same_row, source
 from onrecord.store.visibility import whose
 
 #: The time by which each order goes.
-_TIMES: Final[dict[ListOrder, str]] = {"updated": "updated_at", "created": "created_at"}
+_TIMES: Final[dict[ListOrder, str]] = {
+    "updated": "updated_at",
+    "created": "created_at",
+    "oldest": "created_at",
+}
+#: The order that begins with what is earliest.
+_ASCENDING: Final[ListOrder] = "oldest"
 #: Fields with several values, each filed under a facet of its own.
 _FACETS: Final[dict[TallyBy, Callable[[str], str]]] = {"tag": tag_facet, "entity": reference_facet}
 _SEVERAL: Final[dict[TallyBy, str]] = {"tag": "tags", "entity": "entities"}
@@ -54,28 +60,31 @@ def browse(
 ) -> tuple[list[Memory], str | None]:
     """A page of memories, and the mark of the next page."""
     time, most = _TIMES[ask.order], ask.skip + ask.limit
-    found = [memory for view in views for memory in _browsed(view, ask, pinned, time, most + 1)]
-    found.sort(key=lambda memory: (getattr(memory, time), key_of(memory)), reverse=True)
+    found = [memory for view in views for memory in _browsed(view, ask, pinned, most + 1)]
+    found.sort(key=lambda memory: (getattr(memory, time), key_of(memory)), reverse=ask.order != _ASCENDING)
     page = found[ask.skip : most]
-    return page, _mark(page[-1], time) if len(found) > most else None
+    return page, _mark(page[-1], ask.order) if len(found) > most else None
 
 
-def _browsed(
-    view: View, ask: MemoryFilter, pinned: ConversationKey | None, time: str, most: int
-) -> list[Memory]:
+def _browsed(view: View, ask: MemoryFilter, pinned: ConversationKey | None, most: int) -> list[Memory]:
     """The first memories of one home."""
     record, statement = ordered(view, ask, pinned)
     if ask.after is not None:
-        statement = statement.where(_before(record.c[time], view.tenant, _read_mark(ask.after, time)))
+        beyond = _after if ask.order == _ASCENDING else _before
+        time = record.c[_TIMES[ask.order]]
+        statement = statement.where(beyond(time, view.tenant, _read_mark(ask.after, ask.order)))
     if ask.known_at is None:
         return view.memories(statement.limit(most), _when(ask), ask.statuses)
     return list(islice(_as_known(view, ask, statement), most))
 
 
 def ordered(view: View, ask: MemoryFilter, pinned: ConversationKey | None) -> tuple[FromClause, Select[Any]]:
-    """The records of one home that match, the latest first, and where they are read."""
+    """The records of one home that match, in the order asked for, and where they are read."""
     record, statement = _matching(view, ask, pinned)
-    return record, statement.order_by(record.c[_TIMES[ask.order]].desc(), memories.c.row.desc())
+    place = (record.c[_TIMES[ask.order]], memories.c.row)
+    if ask.order == _ASCENDING:
+        return record, statement.order_by(*place)
+    return record, statement.order_by(*(each.desc() for each in place))
 
 
 def count(views: Sequence[View], ask: MemoryCriteria, pinned: ConversationKey | None) -> int:
@@ -247,6 +256,7 @@ def _one_of(ask: MemoryCriteria) -> Iterator[tuple[str, Sequence[str]]]:
     yield "confidence", ask.confidences
     yield "source", ask.sources
     yield "owner", ask.owners
+    yield "check_state", ask.check_states
     yield "persona", [] if ask.persona is None else [ask.persona]
     yield "system", [] if ask.system is None else [ask.system]
 
@@ -292,17 +302,28 @@ def _before(time: ColumnElement[Any], tenant: int, mark: _Mark) -> ColumnElement
     return time <= mark.moment if tenant < mark.tenant else time < mark.moment
 
 
-def _mark(memory: Memory, time: str) -> str:
+def _after(time: ColumnElement[Any], tenant: int, mark: _Mark) -> ColumnElement[bool]:
+    """The same where the earliest comes first."""
+    if tenant == mark.tenant:
+        place = (time, memories.c.row)
+        return tuple_(*place) > tuple_(mark.moment, mark.row, types=[column.type for column in place])
+    return time >= mark.moment if tenant > mark.tenant else time > mark.moment
+
+
+def _mark(memory: Memory, order: ListOrder) -> str:
     tenant, row = key_of(memory)
-    # Of the time by which most pages are ordered, nothing need be said.
-    order = "" if time == _TIMES["updated"] else f"~{time}"
-    return f"{getattr(memory, time).isoformat()}~{tenant}~{row}{order}"
+    return f"{getattr(memory, _TIMES[order]).isoformat()}~{tenant}~{row}{''.join(_named(order))}"
 
 
-def _read_mark(mark: str, time: str) -> _Mark:
+def _named(order: ListOrder) -> list[str]:
+    """How a mark names its order. Of the one by which most pages go, nothing need be said."""
+    return [] if order == "updated" else [f"~{order}"]
+
+
+def _read_mark(mark: str, order: ListOrder) -> _Mark:
     try:
-        written, tenant, row, *order = mark.split("~")
-        if order != ([] if time == _TIMES["updated"] else [time]):
+        written, tenant, row, *named = mark.split("~")
+        if [f"~{each}" for each in named] != _named(order):
             raise ValueError("of another order")
         moment = datetime.fromisoformat(written).astimezone(UTC)
         if not (0 <= int(tenant) < 2**31 and 0 <= int(row) < 2**63):

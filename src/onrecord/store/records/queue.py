@@ -23,7 +23,8 @@ from sqlalchemy import (
 from onrecord.model.collections import BY_NUMBER, Home
 from onrecord.store.backend import Backend
 from onrecord.store.list_parameters import one_of
-from onrecord.store.ports.jobs import STORE, Job, TroubledJob
+from onrecord.store.ports.jobs import EMBED, EXTRACT, STORE, Job, TroubledJob
+from onrecord.store.records.waiting_turns import drop_turns_of
 from onrecord.store.tables import TimestampColumn, jobs, tenants
 from onrecord.store.tenant import HomeAddress, of_home
 
@@ -73,8 +74,9 @@ class JobQueue:
         self._connection.execute(delete(jobs).where(*its))
 
     def drop(self, subject: int) -> None:
-        """Remove the jobs of a memory that is gone."""
-        self._connection.execute(delete(jobs).where(*_of(self._address), jobs.c.subject == subject))
+        """Remove the job of making the vectors of a memory."""
+        its = (*_of(self._address), jobs.c.name == EMBED, jobs.c.subject == subject)
+        self._connection.execute(delete(jobs).where(*its))
 
     def finish(self, done: Sequence[Job]) -> None:
         """Remove finished jobs, but not those added again meanwhile, which clears the claim."""
@@ -92,8 +94,11 @@ class JobQueue:
         self._connection.execute(update(jobs).where(failed).values(attempts=0, due_at=now, claimed_by=None))
 
     def dismiss(self, name: str | None = None) -> int:
-        its = (*_of(self._address), *(() if name is None else (jobs.c.name == name,)))
-        return self._connection.execute(delete(jobs).where(*its, jobs.c.attempts >= MOST_ATTEMPTS)).rowcount
+        its = (*_of(self._address), *(() if name is None else (jobs.c.name == name,)), _IS_OVER)
+        drop_turns_of(
+            self._connection, self._address.number, select(jobs.c.subject).where(jobs.c.name == EXTRACT, *its)
+        )
+        return self._connection.execute(delete(jobs).where(*its)).rowcount
 
 
 def due_homes(connection: Connection, now: datetime, names: Sequence[str]) -> list[tuple[HomeAddress, str]]:

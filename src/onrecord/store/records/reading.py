@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -12,16 +12,20 @@ from sqlalchemy import (
     Select,
     Text,
     bindparam,
+    func,
     literal,
     literal_column,
     or_,
     select,
 )
 
+from onrecord.errors import Conflict
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import FIELD_URN, URN_PREFIX
+from onrecord.model.checks import CheckRun
 from onrecord.model.collections import MEMORIES, Collection, Home
+from onrecord.model.embedding import EmbeddingModel, embedded_text, text_hash
 from onrecord.model.findings import Compared, Group
 from onrecord.model.limits import GLOBAL_TENANT, Status
 from onrecord.model.memory import Memory, Version
@@ -30,6 +34,7 @@ from onrecord.model.workspace import ConversationKey
 from onrecord.store.audience import audiences_of
 from onrecord.store.index.entries import (
     OF_SOME_SYSTEM,
+    called_facet,
     proposal_facet,
     reference_facet,
     unasked_facet,
@@ -38,10 +43,13 @@ from onrecord.store.index.search import SqlIndex
 from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.filters import ChangeFilter, MemoryCriteria, MemoryFilter, TallyFilter
-from onrecord.store.ports.index import Key, Match
+from onrecord.store.ports.index import Asking, Key, Match
+from onrecord.store.ports.records import Alike
 from onrecord.store.ports.workspace import NamedConversation
-from onrecord.store.records import candidates, comparing, listing
+from onrecord.store.records import alike, candidates, comparing, listing
 from onrecord.store.records.changesets import ChangesetRows
+from onrecord.store.records.check_runs import runs_of
+from onrecord.store.records.feedback import SqlFeedback
 from onrecord.store.records.filing import newest_filed
 from onrecord.store.records.membership import spoken_in
 from onrecord.store.records.relations import SqlRelations
@@ -51,8 +59,11 @@ from onrecord.store.tables import facets, memories, versions
 from onrecord.store.temporal_filters import AskedTimes, asked_of, listed, true_then
 from onrecord.store.tenant import HomeAddress, of_home, same_home
 from onrecord.store.transaction import Transaction
-from onrecord.store.view import NAMED, View, key_of, same_row, source, told_versions
+from onrecord.store.view import NAMED, View, called, key_of, returned_versions, same_row, source
 from onrecord.store.visibility import Visibility, visible, visible_by_id
+from onrecord.text.transcripts import QUESTION_MARKS
+
+Named = TypeVar("Named")
 
 
 class SqlReading:
@@ -140,12 +151,20 @@ class SqlReading:
         return ChangesetRows(self._connection, self._view.tenant)
 
     @property
+    def feedback(self) -> SqlFeedback:
+        return SqlFeedback(self._connection, self._view.tenant, self._caller)
+
+    @property
     def size(self) -> int:
         return sum(view.documents for view in self._views)
 
     @property
     def sees_global(self) -> bool:
         return any(view.documents for view in self._views[1:])
+
+    def check_runs(self, memory: Memory) -> tuple[CheckRun, ...]:
+        seen = self.memory(memory.id)
+        return () if seen is None else runs_of(self._connection, self._view.tenant, seen.id)
 
     def reading_of(self, collection: Collection) -> "SqlReading":
         return SqlReading(
@@ -157,11 +176,53 @@ class SqlReading:
             here=self._spoken_in,
         )
 
-    def memory(self, id: str, when: When = NOW) -> Memory | None:
-        home, plain = ids.address(id)
-        view = self._view_of(home)
-        found = view.memories(_named(view.visibility, asked_of(when)), when, plain=plain) if view else []
-        return found[0] if found else None
+    def memory(self, id: str, when: When = NOW, *, by_name: bool = False) -> Memory | None:
+        view, wanted = self._named(id, by_name)
+        asked = asked_of(when)
+        found = view.memories(_named(view.visibility, asked, by_name), when, **wanted) if view else []
+        return self._the_one(id, {each.id: (each.owner, each) for each in found}) if found else None
+
+    def _named(self, id: str, by_name: bool) -> tuple[View | None, dict[str, Any]]:
+        """The view to look an id up in, and the parameters of `NAMED` or, with `by_name`, of `called`."""
+        meaning = ids.meant(id, self._caller.user)
+        wanted = called_by([meaning]) if by_name else {"plain": meaning.id}
+        return self._view_of(meaning.tenant), wanted
+
+    def meant(self, given: Sequence[str]) -> list[str]:
+        user = self._caller.user
+        meanings = [ids.meant(each, user) for each in given]
+        here = [each for each in meanings if each.tenant is None]
+        rows = self._view.fetch(_meant(self._view.visibility), **called_by(here)) if here else ()
+        seen = dict(rows)
+        found = []
+        for written, meaning in zip(given, meanings, strict=True):
+            may = {id: (seen[id], id) for id in seen if meaning.tenant is None and _is_called(id, meaning)}
+            found.append(self._the_one(written, may) if may else ids.spell(meaning.tenant or "", meaning.id))
+        return found
+
+    def _the_one(self, given: str, found: Mapping[str, tuple[str, Named]]) -> Named:
+        """The one memory, of those found by an id, with their owners, that the caller means by it; Conflict if it may be
+        another: one must not be taken for the other.
+        """
+        meant = self._candidates(given, found)
+        if len(meant) > 1:
+            raise Conflict(_two_of(given, meant, self._caller.user))
+        return found[meant[0]][1]
+
+    def _candidates(self, given: str, found: Mapping[str, tuple[str, Any]]) -> list[str]:
+        """What an id may mean, of what is found by it: the caller's own first, then the one that has that id, and only if there
+        is neither, those of others that the caller sees.
+        """
+        exact = [id for id in found if not ids.is_owned(id)]
+        return [*self._own_of(given, found), *exact] or sorted(found)
+
+    def _own_of(self, given: str, found: Mapping[str, tuple[str, Any]]) -> list[str]:
+        """Those that are the caller's own, if an id may mean these; first the one with their name in front."""
+        user = self._caller.user
+        if ids.meant(given, user).own is None:
+            return []
+        own = [id for id in found if ids.is_owned(id) and user in (ids.owner_of(id), found[id][0])]
+        return sorted(own, key=lambda id: (ids.owner_of(id) != user, id))
 
     def seen(self, wanted: Sequence[str]) -> set[str]:
         named = [(self._view_of(home), plain, id) for id in wanted for home, plain in [ids.address(id)]]
@@ -192,18 +253,35 @@ class SqlReading:
         return {key for view in self._views for key in listing.narrow(view, keys, only, metadata)}
 
     def saved_before(self, keys: Sequence[Key]) -> dict[Key, Key]:
-        before: dict[Key, Key] = {}
+        return self._beside(keys, later=False)
+
+    def saved_after(self, keys: Sequence[Key]) -> dict[Key, Key]:
+        return self._beside(keys, later=True)
+
+    def _beside(self, keys: Sequence[Key], *, later: bool) -> dict[Key, Key]:
+        found: dict[Key, Key] = {}
         for view in self._views:
             rows = sorted({row for tenant, row in keys if tenant == view.tenant})
-            for row, earlier in view.fetch(_saved_before(view.visibility), rows=rows) if rows else ():
-                if earlier is not None:
-                    before[view.tenant, row] = (view.tenant, earlier)
-        return before
+            for row, other in view.fetch(_beside(view.visibility, later), rows=rows) if rows else ():
+                if other is not None:
+                    found[view.tenant, row] = (view.tenant, other)
+        return found
+
+    def asking(self, keys: Sequence[Key]) -> dict[Key, Asking]:
+        told: dict[Key, Asking] = {}
+        for view in self._views:
+            rows = sorted({row for tenant, row in keys if tenant == view.tenant})
+            for row, *asks in view.fetch(_asking(view.visibility), rows=rows) if rows else ():
+                told[view.tenant, row] = Asking(*map(bool, asks))
+        return told
 
     def filed(self, facet: str) -> list[str]:
         return [id for (id,) in self._view.fetch(_filed(self._view.visibility), facet=facet)]
 
-    def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
+    def filed_memories(self, facet: str, when: When = NOW, *, gone: bool = False) -> list[Memory]:
+        if when.known_at is not None:
+            known = _filed_then(self._view.visibility, asked_of(when), gone)
+            return self._view.memories(known, when, facet=facet)
         found = self._view.fetch(_filed(self._view.visibility, whole=True, gone=gone), facet=facet)
         return [read_memory(row, self._view.home.tenant) for row in found]
 
@@ -240,8 +318,8 @@ class SqlReading:
         }
         # SQLite ignores case when it compares prefixes.
         above = (root if root.endswith(":") else root + ".", *fields)
-        told = (facet.removeprefix(reference_facet("")) for facet in found)
-        return sorted(each for each in told if each == root or each.startswith(above))
+        names = (facet.removeprefix(reference_facet("")) for facet in found)
+        return sorted(each for each in names if each == root or each.startswith(above))
 
     def unasked(self, *, most: int) -> list[Memory]:
         wanted = list(map(unasked_facet, audiences_of(self._caller)))
@@ -253,6 +331,19 @@ class SqlReading:
             for memory in view.memories(_unasked(view.visibility), wanted=wanted, most=most)
         ]
         return _newest_first(found)[:most]
+
+    def near_to(self, memory: Memory, model: EmbeddingModel, *, least: float) -> list[Alike]:
+        view = self._view_of(GLOBAL_TENANT if memory.scope == "global" else None)
+        covered = next((each for each in view.coverage if each.model == model), None) if view else None
+        passages = self.index.passages_of(text_hash(embedded_text(memory)), model)
+        if view is None or covered is None or not passages:
+            return []
+        found = alike.near(view, covered, memory, passages, least, of_anyone=True)
+        return [each for each in found if each.memory.id != memory.id]
+
+    def rejected_with_content(self, memory: Memory) -> list[Alike]:
+        view = self._view_of(GLOBAL_TENANT if memory.scope == "global" else None)
+        return [] if view is None else alike.rejected_with_content(view, memory)
 
     def browse(self, ask: MemoryFilter) -> tuple[list[Memory], str | None]:
         return listing.browse(self._views, ask, self._pinned(ask))
@@ -267,16 +358,41 @@ class SqlReading:
         """The conversation that a filter names."""
         return None if ask.conversation is None else self.workspace.named(ask.conversation).key
 
-    def versions(self, id: str) -> list[Version]:
-        home, plain = ids.address(id)
-        told: list[Version] = []
-        if (view := self._view_of(home)) is not None:
-            for row in view.run(_history(view.visibility), plain=plain):
-                told.append(read_version(row, view.home.tenant, told[-1].memory if told else None))
-        return told
+    def versions(self, id: str, *, by_name: bool = False) -> list[Version]:
+        view, wanted = self._named(id, by_name)
+        found: dict[str, list[Version]] = {}
+        if view is None:
+            return []
+        for row in view.run(_history(view.visibility, by_name), **wanted):
+            versions = found.setdefault(row.id, [])
+            versions.append(read_version(row, view.home.tenant, versions[-1].memory if versions else None))
+        owned = {each: (versions[-1].memory.owner, versions) for each, versions in found.items()}
+        return self._the_one(id, owned) if found else []
 
     def compare(self, ask: ChangeFilter) -> Compared:
         return comparing.compare(self._views, ask, self._view.now)
+
+    def moments(self, *, before: datetime, most: int) -> list[datetime]:
+        return comparing.moments(self._views, before, most)
+
+
+def called_by(meanings: Sequence[ids.Meaning]) -> dict[str, Any]:
+    """The parameters of `called`."""
+    named = [each for each in meanings if each.is_name]
+    exact = {each.id for each in meanings} | {each.own for each in named if each.own is not None}
+    return {"ids": sorted(exact), "names": sorted({called_facet(each.id) for each in named})}
+
+
+def _is_called(id: str, meaning: ids.Meaning) -> bool:
+    return id == meaning.id or (meaning.is_name and ids.is_owned(id) and ids.name_of(id) == meaning.id)
+
+
+def _two_of(given: str, meant: Sequence[str], user: str) -> str:
+    if len(meant) == 2 and ids.owner_of(meant[0]) == user and not ids.is_owned(meant[1]):
+        own, exact = meant[0], ids.exactly(meant[1])
+        return f"{given} means two memories here: write {own} for your own, or {exact} for the other."
+    several = ", ".join(map(ids.exactly, meant))
+    return f"{given} means {len(meant)} memories here: write the whole id of one, of {several}."
 
 
 def _newest_first(found: list[Memory]) -> list[Memory]:
@@ -285,9 +401,9 @@ def _newest_first(found: list[Memory]) -> list[Memory]:
 
 
 @cache
-def _named(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
+def _named(visibility: Visibility, asked: AskedTimes, by_name: bool) -> Select[Any]:
     record, statement = source(visibility, asked, by_id=True)
-    return statement.where(NAMED, *true_then(record, asked))
+    return statement.where(called(visibility) if by_name else NAMED, *true_then(record, asked))
 
 
 @cache
@@ -296,16 +412,35 @@ def _seen(visibility: Visibility) -> Select[Any]:
 
 
 @cache
-def _saved_before(visibility: Visibility) -> Select[Any]:
-    earlier = memories.alias("earlier")
-    last = (
-        select(earlier.c.row)
-        .where(visible(earlier, visibility), same_home(earlier, memories), earlier.c.row < memories.c.row)
-        .order_by(earlier.c.row.desc())
+def _meant(visibility: Visibility) -> Select[Any]:
+    return select(memories.c.id, memories.c.owner).where(visible_by_id(visibility), called(visibility))
+
+
+@cache
+def _beside(visibility: Visibility, later: bool) -> Select[Any]:
+    """For each row the one that was saved next to it."""
+    other = memories.alias("other")
+    follows = other.c.row > memories.c.row if later else other.c.row < memories.c.row
+    nearest = (
+        select(other.c.row)
+        .where(visible(other, visibility), same_home(other, memories), follows)
+        .order_by(other.c.row.asc() if later else other.c.row.desc())
         .limit(literal_column("1"))
         .scalar_subquery()
     )
-    return select(memories.c.row, last).where(visible(memories, visibility), one_of(memories.c.row, "rows"))
+    return select(memories.c.row, nearest).where(
+        visible(memories, visibility), one_of(memories.c.row, "rows")
+    )
+
+
+@cache
+def _asking(visibility: Visibility) -> Select[Any]:
+    text = memories.c.content
+    return select(
+        memories.c.row,
+        or_(*(text.contains(mark) for mark in QUESTION_MARKS)),
+        or_(*(func.rtrim(text).endswith(mark) for mark in QUESTION_MARKS)),
+    ).where(visible(memories, visibility), one_of(memories.c.row, "rows"))
 
 
 @cache
@@ -328,6 +463,14 @@ def _filed(visibility: Visibility, whole: bool = False, gone: bool = False) -> S
         .order_by(facets.c.row)
     )
     return found if gone else found.where(memories.c.valid_to.is_(None))
+
+
+@cache
+def _filed_then(visibility: Visibility, asked: AskedTimes, gone: bool) -> Select[Any]:
+    record, known = source(visibility, asked)
+    filed = select(facets.c.row).where(of_home(facets), facets.c.facet == bindparam("facet"))
+    found = known.where(memories.c.row.in_(filed)).order_by(memories.c.row)
+    return found if gone else found.where(record.c.valid_to.is_(None))
 
 
 @cache
@@ -376,10 +519,14 @@ def _vouched_for() -> ColumnElement[bool]:
 
 
 @cache
-def _history(visibility: Visibility) -> Select[Any]:
+def _history(visibility: Visibility, by_name: bool) -> Select[Any]:
     return (
         select(*PAST, *VERSION_COLUMNS)
         .join_from(memories, versions, same_row(memories, versions))
-        .where(visible_by_id(visibility), NAMED, *told_versions(visibility))
+        .where(
+            visible_by_id(visibility),
+            called(visibility) if by_name else NAMED,
+            *returned_versions(visibility),
+        )
         .order_by(versions.c.version)
     )

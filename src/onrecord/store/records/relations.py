@@ -28,7 +28,7 @@ from onrecord.store.ports.filters import RelationFilter, RelationWalk
 from onrecord.store.ports.index import Key
 from onrecord.store.rows import read_relation
 from onrecord.store.tables import memories, relations
-from onrecord.store.temporal_filters import AskedTimes, asked_of, existed_then, stood_since, true_then
+from onrecord.store.temporal_filters import AskedTimes, asked_of, existed_then, in_force_since, true_then
 from onrecord.store.tenant import of_home
 from onrecord.store.view import View, key_of, source
 from onrecord.store.visibility import Visibility, past_visible, visible
@@ -108,7 +108,7 @@ def _joins(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
     edges = _edges(visibility, "both", (), asked).with_only_columns(
         relations.c.source, relations.c.relation, relations.c.target
     )
-    return edges.where(*_ends_visible(visibility, stood_since)) if asked.known_at else edges
+    return edges.where(*_ends_visible(visibility, in_force_since)) if asked.known_at else edges
 
 
 def _step(view: View, frontier: set[int], ask: RelationWalk, hop: int) -> Iterator[Edge]:
@@ -180,7 +180,7 @@ def between_visible(visibility: Visibility, moment: datetime | None = None) -> S
     )
     if moment is None:
         return between
-    return between.where(*_ends_visible(visibility, lambda later: stood_since(later, moment)))
+    return between.where(*_ends_visible(visibility, lambda later: in_force_since(later, moment)))
 
 
 def _ends_visible(

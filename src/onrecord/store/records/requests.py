@@ -66,20 +66,20 @@ class SqlRequests:
                 idempotency.c.body.contains(json.dumps(id, ensure_ascii=False)[1:-1], autoescape=True),
             )
             for user, key, body in self._connection.execute(its).all():
-                told = json.loads(body)
+                stored = json.loads(body)
                 # Answers of earlier versions do not list the memories they are about.
-                if id in told.get("about", [id]) or _names(told["answer"], id):
+                if id in stored.get("about", [id]) or _names(stored["answer"], id):
                     mine = (idempotency.c.user == user, idempotency.c.key == key)
                     gone = update(idempotency).where(idempotency.c.tenant == tenant, *mine)
                     self._connection.execute(gone.values(fingerprint=_FORGOTTEN, body="{}"))
 
 
-def _names(told: Any, id: str) -> bool:
+def _names(value: Any, id: str) -> bool:
     """Whether a text of an answer names a memory. A number reveals nothing; an id that someone chose may."""
-    if isinstance(told, dict | list):
-        return any(_names(each, id) for each in (told.values() if isinstance(told, dict) else told))
+    if isinstance(value, dict | list):
+        return any(_names(each, id) for each in (value.values() if isinstance(value, dict) else value))
     is_chosen = ids.whole_number(ids.address(id).id) is None
-    return is_chosen and isinstance(told, str) and _is_word(id, told)
+    return is_chosen and isinstance(value, str) and _is_word(id, value)
 
 
 def _is_word(id: str, text: str) -> bool:

@@ -35,7 +35,7 @@ from onrecord.model.workspace import (
     scratchpad_kind,
 )
 from onrecord.store.ports.filters import ConversationFilter
-from onrecord.store.ports.workspace import NamedConversation, NewArtifact
+from onrecord.store.ports.workspace import NamedConversation, NewArtifact, WaitingTurn
 from onrecord.store.records import membership
 from onrecord.store.records.workspace_rows import (
     ARTIFACT,
@@ -54,8 +54,10 @@ from onrecord.store.tables import (
     conversation_members,
     conversations,
     scratchpads,
+    waiting_turns,
 )
 
+_TURN: Final = "waiting turn"
 _MARK_DIGITS: Final = 18
 _MEMBERS: Final = conversation_members
 
@@ -215,9 +217,25 @@ class SqlWritableWorkspace(SqlWorkspace):
 
     def drop_conversation(self, key: ConversationKey) -> None:
         row = select(conversations.c.row).where(self._keyed(key)).scalar_subquery()
-        for table in (artifacts, _MEMBERS):
+        for table in (artifacts, _MEMBERS, waiting_turns):
             self._drop(table, and_(table.c.tenant == self._tenant, table.c.conversation == row))
         self._drop(conversations, self._keyed(key))
+
+    def keep_turn(self, turn: WaitingTurn) -> int:
+        """Keep a turn until its facts are extracted; returns its number."""
+        number, here = self._next(_TURN), self.here
+        row = None if here is None else self._row_of(here.key)
+        self._add(waiting_turns, number=number, conversation=row, **turn._asdict())
+        return number
+
+    def take_turn(self, number: int) -> bool:
+        its = and_(waiting_turns.c.tenant == self._tenant, waiting_turns.c.number == number)
+        return self._drop(waiting_turns, its)
+
+    def drop_turns(self, key: ConversationKey) -> None:
+        row = self._row_of(key)
+        its = and_(waiting_turns.c.tenant == self._tenant, waiting_turns.c.conversation == row)
+        self._drop(waiting_turns, its)
 
     def keep(self, file: NewArtifact) -> Artifact:
         before = self.artifact_at(file.conversation, file.path)

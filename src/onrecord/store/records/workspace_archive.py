@@ -66,8 +66,8 @@ class SqlWorkspaceArchive(WorkspaceRows):
         if not here:
             return "absent"
         # A digest stands for the content of a file.
-        told = item.artifact if isinstance(item, StoredArtifact) else _as_compared(item)
-        return "same" if all(_as_compared(each) == told for each in here) else "different"
+        wanted = item.artifact if isinstance(item, StoredArtifact) else _as_compared(item)
+        return "same" if all(_as_compared(each) == wanted for each in here) else "different"
 
     def restore(self, item: WorkspaceItem) -> bool:
         match item:
@@ -94,8 +94,8 @@ class SqlWorkspaceArchive(WorkspaceRows):
 
     def _conversations(self) -> Iterator[Conversation]:
         every = CONVERSATIONS.where(conversations.c.tenant == self._tenant).order_by(conversations.c.row)
-        told = self._connection.execute(every.execution_options(yield_per=_ROWS_AT_ONCE))
-        for rows in told.partitions():
+        found = self._connection.execute(every.execution_options(yield_per=_ROWS_AT_ONCE))
+        for rows in found.partitions():
             yield from self._with_members(rows)
 
     def _stored_artifacts(self) -> Iterator[StoredArtifact]:

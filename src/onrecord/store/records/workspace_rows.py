@@ -10,7 +10,7 @@ from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
 from onrecord.model.workspace import AgentSettings, Artifact, Conversation, ConversationKey, with_new_names
 from onrecord.store.list_parameters import one_of
-from onrecord.store.ports.workspace import Usage
+from onrecord.store.ports.workspace import ArtifactUsage
 from onrecord.store.rows import AnyRow
 from onrecord.store.tables import (
     agent_settings,
@@ -48,14 +48,14 @@ class WorkspaceRows:
         there = self._artifacts(self._keyed(conversation), artifacts.c.path == path)
         return self._one(there, read_artifact)
 
-    def usage(self, conversation: ConversationKey | None = None) -> Usage:
+    def usage(self, conversation: ConversationKey | None = None) -> ArtifactUsage:
         held = select(func.count(), func.coalesce(func.sum(artifacts.c.size), 0))
         held = held.where(artifacts.c.tenant == self._tenant)
         if conversation is not None:
             row = select(conversations.c.row).where(self._keyed(conversation)).scalar_subquery()
             held = held.where(artifacts.c.conversation == row)
         count, size = self._connection.execute(held).one()
-        return Usage(int(count), int(size))
+        return ArtifactUsage(int(count), int(size))
 
     def agent(self, agent: str) -> ShownAgent | None:
         found = self._one(select(agent_settings).where(self._of_agent(agent_settings, agent)), _read_agent)
@@ -79,8 +79,8 @@ class WorkspaceRows:
                 conversation_members.c.tenant == self._tenant,
                 one_of(conversation_members.c.conversation, "rows"),
             )
-            told = select(conversation_members.c.conversation, conversation_members.c.user).where(its)
-            for row, user in self._connection.execute(told, {"rows": [each.row for each in rows]}):
+            statement = select(conversation_members.c.conversation, conversation_members.c.user).where(its)
+            for row, user in self._connection.execute(statement, {"rows": [each.row for each in rows]}):
                 shared.setdefault(row, []).append(user)
         return [_read_conversation(row, shared.get(row.row, ())) for row in rows]
 

@@ -28,31 +28,37 @@ from sqlalchemy import (
 from onrecord.errors import Conflict, Forbidden, HigherTier, StoreUnavailable, no_memory
 from onrecord.model import ids
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
+from onrecord.model.checks import CheckRun
 from onrecord.model.collections import ENTITIES, Collection
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.ledger import TenantSettings
 from onrecord.model.limits import GLOBAL_TENANT, ID_CHARACTERS, RelationName
 from onrecord.model.memory import Change, Memory, Relation, RowPlace
-from onrecord.model.tiers import ACTING, AGENTS, WORDS, is_outranked
+from onrecord.model.rights import is_common
+from onrecord.model.tiers import ACTING, WORDS, is_outranked
 from onrecord.model.workspace import ConversationKey
 from onrecord.store.audience import GLOBAL, TENANT, audience_of, may_add
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.index.entries import proposal_facet, reference_facet
 from onrecord.store.locked_home import LockedHome
-from onrecord.store.ports.jobs import EMBED
+from onrecord.store.ports.jobs import EMBED, EXTRACT
 from onrecord.store.ports.records import Alike, Erased, SaveCounts
-from onrecord.store.ports.workspace import NamedConversation
+from onrecord.store.ports.workspace import NamedConversation, WaitingTurn
 from onrecord.store.prepared import Prepared
 from onrecord.store.records import alike, duplicates, ledger
+from onrecord.store.records.check_runs import drop_runs, keep_run
+from onrecord.store.records.feedback import SqlWritableFeedback, drop_feedback_of
 from onrecord.store.records.ledger import AuditNumbers
 from onrecord.store.records.membership import spoken_in
+from onrecord.store.records.people import forget_questions
 from onrecord.store.records.queue import JobQueue
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.requests import SqlRequests
 from onrecord.store.records.workspace import SqlWritableWorkspace
 from onrecord.store.rows import (
     PRESENT,
+    AnyRow,
     Stored,
     present_row,
     read_memory,
@@ -64,7 +70,7 @@ from onrecord.store.tables import audit, facets, memories, relations, tenants, v
 from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
-from onrecord.store.view import NAMED, View, key_of
+from onrecord.store.view import NAMED, View, called, key_of
 from onrecord.store.visibility import Visibility, changeable, left_behind, visible_by_id, whose
 
 
@@ -106,7 +112,7 @@ class SqlWriting(SqlReading):
     @cached_property
     def workspace(self) -> SqlWritableWorkspace:
         if self._home != self._caller.tenant:
-            # Of a tenant that has saved nothing yet, an export tells only if it has counters.
+            # An export includes a tenant that has saved nothing yet only if it has counters.
             LockedHome.take(self._transaction, self._view.address)
             self._holds_caller = True
             if self._spoken_in is not None and self._spoken_in.begun is None:
@@ -115,6 +121,11 @@ class SqlWriting(SqlReading):
         return SqlWritableWorkspace(
             self._connection, self._view.tenant, self._caller, self._spoken_in, self._now
         )
+
+    @property
+    def feedback(self) -> SqlWritableFeedback:
+        self._hold_caller()
+        return SqlWritableFeedback(self._connection, self._view.tenant, self._caller)
 
     @property
     def erased(self) -> bool:
@@ -144,21 +155,42 @@ class SqlWriting(SqlReading):
             )
         return memory
 
-    def named(self, id: str, *, ends: bool = False, erases: bool = False) -> Memory:
-        home, plain = ids.address(id)
-        view = self._view_of(home)
-        row = view.run(_target(view.visibility), plain=plain).one_or_none() if view else None
-        if view is None or row is None:
+    def named(self, id: str, *, ends: bool = False, erases: bool = False, by_name: bool = False) -> Memory:
+        found = self._changed_by(id, by_name)
+        if not found:
             raise no_memory(id)
-        memory = read_memory(row, view.home.tenant)
+        return self._let(*self._the_one(id, found), ends=ends, erases=erases)
+
+    def holder(self, id: str) -> Memory | None:
+        found = self._changed_by(id, by_name=True)
+        own = self._own_of(id, found)
+        if own:
+            # Otherwise whoever publishes a memory under this name would get what its user wants to keep private.
+            return self._let(*found[own[0]][1])
+        # What others keep for a few is no reason not to use its name for something new.
+        everyones = {each: held for each, held in found.items() if _is_everyones(id, held[1][0])}
+        return self._let(*self._the_one(id, everyones)) if everyones else None
+
+    def _changed_by(self, id: str, by_name: bool) -> dict[str, tuple[str, tuple[Memory, AnyRow]]]:
+        """The memories that are found by an id, with their owners, each with its row, which says whether the caller may
+        change it.
+        """
+        view, wanted = self._named(id, by_name)
+        rows = view.run(_target(view.visibility, by_name), **wanted).all() if view else ()
+        read = [(read_memory(row, view.home.tenant), row) for row in rows] if view else []
+        return {memory.id: (memory.owner, (memory, row)) for memory, row in read}
+
+    def _let(self, memory: Memory, row: AnyRow, *, ends: bool = False, erases: bool = False) -> Memory:
+        """The memory, if the caller may change it; otherwise Forbidden, with the reason."""
+        id = memory.id
         if row.is_left and not row.may_change:
             if not ends and not erases:
                 raise Forbidden(
                     f"You are no longer in the conversation of memory {id}: you may retire or forget it, not change it."
                 )
         elif not row.may_change:
-            if not self._is_common(memory, ends):
-                given = home == GLOBAL_TENANT
+            if not is_common(memory, self._settings, ends=ends):
+                given = memory.tenant == GLOBAL_TENANT
                 why = f"changing it {GLOBAL_IS_GIVEN}" if given else f"it belongs to {memory.owner}"
                 raise Forbidden(f"You may read memory {id} but not change it: {why}.")
             self._common.add(key_of(memory))
@@ -168,13 +200,6 @@ class SqlWriting(SqlReading):
     def _let_change(self, memory: Memory) -> None:
         if not self.is_outranked(memory):
             self._own.add(key_of(memory))
-
-    def _is_common(self, memory: Memory, ends: bool) -> bool:
-        """Whether the tenant allows this change to others than the owner; systems have their managers."""
-        if memory.scope not in ("tenant", "persona") or memory.waits:
-            return False
-        shared = self._settings.agents_share and memory.origin in AGENTS and memory.approved_by is None
-        return shared or (ends and self._settings.members_retire)
 
     @cached_property
     def _settings(self) -> TenantSettings:
@@ -187,9 +212,9 @@ class SqlWriting(SqlReading):
             return False
         return is_outranked(self._caller, memory, self._settings.agents_share)
 
-    def reviewable(self, id: str) -> Memory:
+    def reviewable(self, id: str, *, by_name: bool = False) -> Memory:
         caller = self._caller
-        memory = self.memory(id)
+        memory = self.memory(id, by_name=by_name)
         if memory is None:
             raise no_memory(id)
         caller.require("memory.review")
@@ -218,8 +243,8 @@ class SqlWriting(SqlReading):
                 lines.append(ledger.everyones_line(everyones, number, change.by, change.origin, change.at))
             done = {"operation": change.name, "outcome": "done", "subject": subject}
             for line in lines:
-                told = line | done | {"number": self._audit.next(line["tenant"])}
-                self._transaction.statements.add_audit.run(self._connection, [told])
+                entry = line | done | {"number": self._audit.next(line["tenant"])}
+                self._transaction.statements.add_audit.run(self._connection, [entry])
 
     def _note_erased(self, memory: Memory, change: Change) -> None:
         """Note an erasure. An id that someone chose may reveal something of what is erased, so the audit drops it; a
@@ -228,8 +253,8 @@ class SqlWriting(SqlReading):
         if not self._collection.is_audited or ids.whole_number(ids.address(memory.id).id) is not None:
             return self._note(change, memory.id)
         for number in self._touched_tenants():
-            told = update(audit).where(audit.c.tenant == number, audit.c.subject == memory.id)
-            self._connection.execute(told.values(subject=None))
+            erased_entries = update(audit).where(audit.c.tenant == number, audit.c.subject == memory.id)
+            self._connection.execute(erased_entries.values(subject=None))
         return self._note(change, None)
 
     def _touched_tenants(self) -> dict[int, str]:
@@ -250,12 +275,9 @@ class SqlWriting(SqlReading):
             self._holds_caller = True
         return self._view.tenant
 
-    def holder(self, id: str) -> Memory | None:
-        if not self._is_taken(ids.address(id).id):
-            return None
-        if self.memory(id) is None:
+    def require_free(self, id: str) -> None:
+        if self._is_taken(ids.address(id).id):
             raise Conflict(f"The id {id} cannot be used here. Choose another, or leave it out.")
-        return self.named(id)
 
     def similar(self, memory: Memory, *, by_hint_alone: bool = False) -> Memory | None:
         found = duplicates.find(self._home_view, memory, by_hint_alone)
@@ -270,9 +292,6 @@ class SqlWriting(SqlReading):
         if covered is None or not passages:
             return []
         return alike.near(self._home_view, covered, memory, passages, least)
-
-    def turned_down(self, memory: Memory) -> list[Alike]:
-        return alike.turned_down(self._home_view, memory)
 
     def _require_own(self, memory: Memory) -> None:
         """Look up again a row that this transaction did not find changeable: a value alone is no permission."""
@@ -315,7 +334,7 @@ class SqlWriting(SqlReading):
             self._counters.note_id(id)
 
     def _next_id(self) -> str:
-        """The next number that nobody chose before; those far ahead, and those of a few, are skipped when it gets there."""
+        """The next number that is not taken. Chosen numbers far ahead, or visible to few, are skipped when the count reaches them."""
         while self._is_taken(id := self._counters.next_id()):
             pass
         if len(id) > ID_CHARACTERS:
@@ -326,7 +345,7 @@ class SqlWriting(SqlReading):
         return id
 
     def _is_taken(self, plain: str) -> bool:
-        return self._home_view.run(_HOLDER, plain=plain).one_or_none() is not None
+        return self._home_view.run(_HOLDER, plain=plain).first() is not None
 
     def replace(self, before: Memory, after: Memory, change: Change) -> Memory:
         self._require_own(before)
@@ -380,6 +399,13 @@ class SqlWriting(SqlReading):
         self._jobs.add(EMBED, self._now, place.row)
         return False
 
+    def keep_check_run(self, memory: Memory, run: CheckRun) -> None:
+        self._require_own(memory)
+        keep_run(self._connection, self._transaction.backend, _place(memory).tenant, memory.id, run)
+
+    def put_off(self, turn: WaitingTurn) -> None:
+        self._jobs.add(EXTRACT, self._now, self.workspace.keep_turn(turn))
+
     def _run(self, statement: Prepared, row: Stored) -> None:
         statement.run_tuples(self._connection, [row])
 
@@ -404,14 +430,19 @@ class SqlWriting(SqlReading):
             self._connection.execute(delete(table).where(*self._here(table), table.c.row == place.row))
         self._embeddings.drop(memory, place.row)
         self._jobs.drop(place.row)
+        drop_runs(self._connection, place.tenant, memory.id)
         self._erased = True
         self._note_erased(memory, change)
         self.requests.forget(self._touched_tenants(), memory.id)
+        forget_questions(self._connection, self._touched_tenants(), memory.id)
+        drop_feedback_of(self._connection, self._touched_tenants(), memory.id)
         return Erased(past, edges, references)
 
     def redact(self, memory: Memory, past: Mapping[int, Memory]) -> None:
         if self._collection is not ENTITIES:
-            raise Forbidden("Only the past of the catalog is written anew; a memory is erased whole.")
+            raise Forbidden(
+                "Only old versions of the catalog can be rewritten; a memory can only be erased whole."
+            )
         self._require_seen(memory)
         self._changed, self._erased = self._changed or bool(past), self._erased or bool(past)
         for number, clean in past.items():
@@ -427,8 +458,8 @@ class SqlWriting(SqlReading):
         """How many edges of a memory lead to one that the caller sees."""
         other = case((relations.c.source == row, relations.c.target), else_=relations.c.source)
         here = and_(*self._here(memories), *self._here(relations), memories.c.row == other, joined)
-        told = self._connection.execute(select(memories.c.audience).where(here))
-        return sum(map(self._home_view.sees, told.scalars()))
+        audiences = self._connection.execute(select(memories.c.audience).where(here))
+        return sum(map(self._home_view.sees, audiences.scalars()))
 
     def sees(self, memory: Memory) -> bool:
         return memory.owner == self._caller.user or self._home_view.sees(audience_of(memory))
@@ -437,8 +468,8 @@ class SqlWriting(SqlReading):
         """The proposals to change a memory, by anyone, settled or not."""
         filed = select(facets.c.row).where(*self._here(facets), facets.c.facet == proposal_facet(memory.id))
         found = select(*PRESENT).where(*self._here(memories), memories.c.row.in_(filed))
-        told = self._connection.execute(found.order_by(memories.c.row)).all()
-        return [read_memory(row, self._home) for row in told]
+        rows = self._connection.execute(found.order_by(memories.c.row)).all()
+        return [read_memory(row, self._home) for row in rows]
 
     def _strip(self, reference: str, erased: RowPlace, change: Change) -> int:
         """Remove a reference from every memory of the tenant and its history, visible or not; returns how many of
@@ -484,7 +515,7 @@ class SqlWriting(SqlReading):
         self, references: Sequence[str], change: Change, *, dry_run: bool = False
     ) -> dict[str, tuple[str, ...]]:
         """Remove references from live memories. Those that ended and old versions keep them: the thing is gone, not what was
-        said of it. What a memory proposes to edit, it goes on naming: it may come back.
+        said of it. A memory keeps the names of entities that it proposes to edit: they may come back.
         """
         if not self._caller.is_admin:
             raise Forbidden("Only an admin may remove references from every memory.")
@@ -512,7 +543,7 @@ class SqlWriting(SqlReading):
         which: list[ColumnElement[bool]] = [memories.c.artifact.in_(artifacts)] if artifacts else []
         if conversation is not None:
             there = and_(memories.c.conversation == conversation.id, whose(memories) == conversation.by)
-            # Its members' session memories change with it, whoever saved them.
+            # The session memories of all its members change with it.
             changes = or_(memories.c.owner == self._caller.user, memories.c.scope == "session")
             which.append(there if self._caller.is_admin else and_(there, changes))
         if not which:
@@ -618,10 +649,18 @@ class SqlWriting(SqlReading):
 
 
 @cache
-def _target(visibility: Visibility) -> Select[Any]:
+def _target(visibility: Visibility, by_name: bool) -> Select[Any]:
     allowed = changeable(memories, visibility).label("may_change")
     left = left_behind().label("is_left")
-    return select(*PRESENT, allowed, left).where(visible_by_id(visibility), NAMED)
+    return select(*PRESENT, allowed, left).where(
+        visible_by_id(visibility), called(visibility) if by_name else NAMED
+    )
+
+
+def _is_everyones(given: str, memory: Memory) -> bool:
+    """Whether a memory has the given id, or everyone in the tenant sees it."""
+    tenant, id = ids.address(given)
+    return memory.id == ids.spell(tenant or "", id) or audience_of(memory) == TENANT
 
 
 def _reach(memory: Memory) -> tuple[object, ...]:

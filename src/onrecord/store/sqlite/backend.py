@@ -21,15 +21,15 @@ from onrecord import private_files
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store import legacy_tables
 from onrecord.store.backend import not_distributed
-from onrecord.store.looking import looking_at, table_names
 from onrecord.store.presence import MARKS, foreign
 from onrecord.store.sqlite.fetching import DIALECT, fetch
 from onrecord.store.sqlite.vectors import VectorCache
+from onrecord.store.sqlite_read_only import opened_read_only, table_names
 from onrecord.store.tables import VERSION_TABLE
 
 _BUSY_TIMEOUT_S: Final = 60
-_FOLD_TIMEOUT_MS: Final = 200
-_FOLD_AGAIN_S: Final = 0.5
+_CHECKPOINT_TIMEOUT_MS: Final = 200
+_CHECKPOINT_AGAIN_S: Final = 0.5
 _LOOK_AGAIN_S: Final = (0.0005, 0.004)
 _READERS: Final = 8
 _PAGE_CACHE_KIB: Final = 32 * 1024
@@ -63,7 +63,7 @@ class SqliteBackend:
         # One writer at a time in this process; in memory there is one connection, so readers take turns with it too.
         self._turn = threading.RLock()
         self._known_as: tuple[int, int] | None = None
-        self._folding = _Folding(partial(self._fold, 0))
+        self._background = _BackgroundCheckpoint(partial(self._checkpoint, 0))
         self._vectors = VectorCache()
         self.nearest = self._vectors.nearest
         self.similarity = self._vectors.similarity
@@ -195,8 +195,8 @@ class SqliteBackend:
             return None
         left = []
         # Deleted cells are overwritten (secure_delete); the log may still hold their old pages until it is folded in.
-        if not self._fold(_FOLD_TIMEOUT_MS):
-            self._folding.begin()
+        if not self._checkpoint(_CHECKPOINT_TIMEOUT_MS):
+            self._background.begin()
             left.append(
                 f"It is erased, but someone still reads the state before, so its old pages wait in {self._path.name}-wal: "
                 "they go when the reader is done and a process that writes to this store runs, at the latest when the last "
@@ -209,7 +209,7 @@ class SqliteBackend:
             )
         return " ".join(left) or None
 
-    def _fold(self, wait_ms: int) -> bool:
+    def _checkpoint(self, wait_ms: int) -> bool:
         """Move the log into the file and truncate it; False if a reader still needs it.
 
         Waiting for readers blocks writers, so it does not wait long.
@@ -219,17 +219,17 @@ class SqliteBackend:
             driver.execute(f"PRAGMA busy_timeout={wait_ms}")
             try:
                 # A row for each file, which says first whether it was in use.
-                folded = [
+                results = [
                     driver.execute(f"PRAGMA {schema}.wal_checkpoint(TRUNCATE)").fetchone()
                     for _, schema, _ in driver.execute("PRAGMA database_list").fetchall()
                 ]
-                return not any(is_busy for is_busy, _, _ in folded)
+                return not any(is_busy for is_busy, _, _ in results)
             finally:
                 driver.execute("PRAGMA busy_timeout=1")
         return False
 
     def close(self) -> None:
-        self._folding.end()
+        self._background.end()
         # Never while another thread uses a connection: SQLite would crash.
         with self._turn:
             self._vectors.clear()
@@ -237,11 +237,11 @@ class SqliteBackend:
             self._writer.dispose()
 
 
-class _Folding:
+class _BackgroundCheckpoint:
     """Tries in the background to remove erased pages, until nobody reads them any more."""
 
-    def __init__(self, fold: Callable[[], bool]) -> None:
-        self._fold = fold
+    def __init__(self, checkpoint: Callable[[], bool]) -> None:
+        self._checkpoint = checkpoint
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -253,7 +253,7 @@ class _Folding:
                 self._thread.start()
 
     def _try(self) -> None:
-        while not self._ended.wait(_FOLD_AGAIN_S) and not self._fold():
+        while not self._ended.wait(_CHECKPOINT_AGAIN_S) and not self._checkpoint():
             pass
 
     def end(self) -> None:
@@ -380,7 +380,7 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 def _refuse_strangers(path: Path) -> None:
     """Refuse another program's file before we touch it: even the switch to a log would change it."""
-    with looking_at(path, _BUSY_TIMEOUT_S) as connection:
+    with opened_read_only(path, _BUSY_TIMEOUT_S) as connection:
         names = table_names(connection)
         taken = [] if names & MARKS else sorted(names - legacy_tables.known_in(connection))
     if taken:

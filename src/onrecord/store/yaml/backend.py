@@ -174,12 +174,12 @@ class YamlBackend:
         lines = self._files.history.read()
         stamp, tail = _stamp(connection), tail_of(lines or b"")
         is_same = stamp is not None and stamp == _Stamp(Digests(stamp.files.yaml, digest_of(lines)))
-        told = None if is_same else read_history(lines or b"", tail.sound, str(self._files.history.path))
+        read = None if is_same else read_history(lines or b"", tail.sound, str(self._files.history.path))
         if held is not None:
             lines = self._files.recover(lines, tail)
         content = self._files.yaml.read()
         document = self._read(content)
-        kept = {} if told is None else derive(index, told)
+        kept = {} if read is None else derive(index, read)
         self._refuse_emptiness(index, content, is_calm)
         watch(connection)
         take_edits(index, document, self.location, calm=is_calm)
@@ -187,7 +187,7 @@ class YamlBackend:
             bring_back(index, kept)
         digests = Digests(digest_of(content), digest_of(lines))
         changes = changes_of(connection)
-        changes.anew |= told is not None and told.is_mended
+        changes.anew |= read is not None and read.is_mended
         if (changes or document.is_outdated) and held is not None:
             written, document = record(connection, changes, document, digests)
             digests = self._files.put_down(held, written, digests)
@@ -257,15 +257,15 @@ class YamlBackend:
             # A read-only store keeps edits in its index only; and while someone writes, the files cannot be compared.
             return
         archive = SqlArchive(connection)
-        told = read_history(history, len(history), str(self._files.history.path))
-        said = dict(_said(self._read(content), archive))
+        recorded = read_history(history, len(history), str(self._files.history.path))
+        in_file = dict(_entries_of(self._read(content), archive))
         for home in archive.homes():
             histories, edges = list(archive.histories(home)), list(archive.edges(home))
-            if histories != told.histories.get(home, []) or edges != told.edges.get(home, []):
+            if histories != recorded.histories.get(home, []) or edges != recorded.edges.get(home, []):
                 yield f"the index differs from {self._files.history.path} in tenant {home}"
             here = {key_of(memory): memory for memory in archive.memories(home)}
             if home.collection.stands_in_file and here != {
-                key: memory for key, memory in said.items() if key.tenant == home.tenant
+                key: memory for key, memory in in_file.items() if key.tenant == home.tenant
             }:
                 yield f"the index differs from {self.location} in tenant {home}"
 
@@ -293,7 +293,7 @@ def _stamp(connection: Connection) -> _Stamp | None:
     return _Stamp(Digests(*files), version)
 
 
-def _said(document: YamlDocument, archive: SqlArchive) -> Iterator[tuple[EntryKey, Memory]]:
+def _entries_of(document: YamlDocument, archive: SqlArchive) -> Iterator[tuple[EntryKey, Memory]]:
     """The memory that the file describes; what it leaves open comes from what is known."""
     shown = (home for home in archive.homes() if home.collection.stands_in_file)
     known = {key_of(memory): memory for home in shown for memory in archive.memories(home)}

@@ -138,7 +138,7 @@ def read_document(text: str) -> YamlDocument:
     if marker := _MERGING.search(text):
         line = text.count("\n", 0, marker.start()) + 1
         raise UnreadableYaml(
-            line, "is a mark of a merge that is not finished; choose what is to stay, and take it out"
+            line, "is a conflict marker of an unfinished merge; keep the right lines and delete the markers"
         )
     parsed = parse(text)
     listing = _listing(parsed.root)
@@ -161,9 +161,7 @@ def _listing(root: Node | None) -> SequenceNode | None:
     if isinstance(root, SequenceNode):
         return root
     if not isinstance(root, MappingNode):
-        raise UnreadableYaml(
-            root.line, "is a text; what is expected is a list of memories, each with `learning`"
-        )
+        raise UnreadableYaml(root.line, "is a text, but a list of memories is expected, each with `learning`")
     found: SequenceNode | None = None
     for name, value in root.fields():
         if name.text != _LIST:
@@ -234,7 +232,7 @@ def _is_between(line: str, column: int) -> bool:
 def _entry(node: Node) -> YamlEntry:
     if not isinstance(node, MappingNode):
         raise UnreadableYaml(
-            node.line, "is not a memory: what is expected are fields, of which `learning` is one"
+            node.line, "is not a memory: a memory is a set of fields, one of which is `learning`"
         )
     values, lines = {}, {}
     for key, value in node.fields():
@@ -253,7 +251,7 @@ def _value(name: str, node: Node) -> Any:
             return None
         if name == "id" and node.is_plain and node.text.lower() in ("true", "false"):
             raise UnreadableYaml(
-                node.line, f"the id {node.text} is no text here; put it in quotes if it is meant as one"
+                node.line, f"the id {node.text} is not read as a text; put it in quotes if it is one"
             )
         return node.text if shape in ("text", "json") else json_of(node)
     if shape == "texts" and isinstance(node, SequenceNode):

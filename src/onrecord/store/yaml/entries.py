@@ -167,7 +167,7 @@ def _between(memory: Memory) -> Iterator[Fault]:
 
 def identity_of(entry: Mapping[str, Any]) -> EntryKey:
     """Which memory an entry describes; without an id if it has none yet. ValueError says what is wrong."""
-    id = rules.ID(entry["id"]) if entry.get("id") not in (None, "") else ""
+    id = rules.STORED_ID(entry["id"]) if entry.get("id") not in (None, "") else ""
     is_global = ids.is_global(id) if id else entry.get("scope") == "global"
     home = GLOBAL_TENANT if is_global else DEFAULT_TENANT
     tenant = home if entry.get("tenant") is None else rules.NAME(entry["tenant"])
@@ -177,7 +177,7 @@ def identity_of(entry: Mapping[str, Any]) -> EntryKey:
 
 
 def _id(value: Any) -> str:
-    return _NO_ID if value == _NO_ID else rules.ID(value)
+    return _NO_ID if value == _NO_ID else rules.STORED_ID(value)
 
 
 def _format(value: Any) -> Any:
@@ -188,7 +188,7 @@ def _format(value: Any) -> Any:
 
 def _entry_faults(clean: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Fault]:
     if given.get("learning") is None:
-        yield Fault("learning", "is missing: it is what the memory says")
+        yield Fault("learning", "is missing: it holds the text of the memory")
     if "id" in clean or given.get("id") is None:
         try:
             identity_of(given)

@@ -1,4 +1,4 @@
-"""HOW do two files change as one? The history says last that a change is done, and the new memories.yaml lies ready.
+"""HOW do two files change together? The last line of a change in the history confirms it, and the new memories.yaml is ready.
 
 A change is put down in this order, each step on disk before the next:
 

@@ -14,18 +14,20 @@ from sqlalchemy import Connection, and_, delete, select, update
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
+from onrecord.model.checks import Check
 from onrecord.model.collections import Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS
-from onrecord.model.memory import Change, Memory
+from onrecord.model.memory import Change, Memory, with_checks
 from onrecord.model.shapes import Faults
 from onrecord.store.backend import Backend
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.ports.archive import Counters
-from onrecord.store.ports.jobs import EMBED
+from onrecord.store.ports.jobs import EMBED, EXTRACT
 from onrecord.store.prepared import Statements
 from onrecord.store.records.archive import SqlArchive, SqlRestoring, note_index
 from onrecord.store.records.queue import JobQueue
+from onrecord.store.records.waiting_turns import numbers_of, tenants_waiting
 from onrecord.store.records.writing import SqlWriting
 from onrecord.store.tables import (
     audience_counts,
@@ -103,12 +105,12 @@ class FileIndex:
 # From the history
 
 
-def derive(index: FileIndex, told: ReadHistory) -> Kept:
+def derive(index: FileIndex, history: ReadHistory) -> Kept:
     """Rebuild everything from the history; returns the vectors that were there, by text."""
     kept, archive = _vectors(index.connection), index.archive
     # A home that is gone from the history keeps its counters, since other processes compare its number of changes.
     emptied = {home for home in archive.homes() if archive.count(home)}
-    for home in sorted(told.homes | emptied, key=str):
+    for home in sorted(history.homes | emptied, key=str):
         address = index.address(home)
         for table in _DERIVED:
             index.connection.execute(delete(table).where(of_home(table)), address.parameters)
@@ -116,9 +118,14 @@ def derive(index: FileIndex, told: ReadHistory) -> Kept:
         index.connection.execute(update(counters).where(of_home(counters)).values(none), address.parameters)
         restoring = SqlRestoring(index.transaction, address)
         restoring.drop_vectors()
-        restoring.restore(told.histories.get(home, ()))
-        restoring.restore_edges(told.edges.get(home, ()), told.counters.get(home, Counters("0", 0)))
+        restoring.restore(history.histories.get(home, ()))
+        restoring.restore_edges(history.edges.get(home, ()), history.counters.get(home, Counters("0", 0)))
         restoring.finish_embedding()
+    for number in tenants_waiting(index.connection):
+        # Their rows lie beside the index, and their jobs in it.
+        queue = JobQueue(index.connection, index.backend, HomeAddress(number, Home(DEFAULT_TENANT)))
+        for turn in numbers_of(index.connection, number):
+            queue.add(EXTRACT, index.now, turn)
     note_index(index.connection, index.backend)
     return kept
 
@@ -128,11 +135,11 @@ def _vectors(connection: Connection) -> Kept:
 
     kept: Kept = {}
     model = (embedded.c.name, embedded.c.dimensions, embedded.c.file_hash)
-    told = select(vectors.c.text_hash, *model, vectors.c.vector, vectors.c.tokens, vectors.c.passage)
+    statement = select(vectors.c.text_hash, *model, vectors.c.vector, vectors.c.tokens, vectors.c.passage)
     same = (vectors.c[name] == embedded.c[name] for name in ("tenant", "collection", "model"))
-    told = told.join_from(vectors, embedded, and_(*same))
+    statement = statement.join_from(vectors, embedded, and_(*same))
     order = (vectors.c.tenant, vectors.c.collection, vectors.c.row, vectors.c.passage)
-    for row in connection.execute(told.order_by(*order)):
+    for row in connection.execute(statement.order_by(*order)):
         passages = kept.setdefault(
             (row.text_hash, EmbeddingModel(row.name, row.dimensions, row.file_hash)), []
         )
@@ -199,11 +206,28 @@ def take_edits(index: FileIndex, document: YamlDocument, name: str, *, calm: boo
 
 
 def _save(index: FileIndex, writing: SqlWriting, edit: _Edit) -> Memory:
-    memory = index.clean(edit.memory)
+    memory = index.clean(_with_known_checks(edit.memory, edit.known))
     if edit.known is None:
         return writing.add(memory, index.change("remember"))
     after = replace(memory, updated_at=max(index.now, edit.known.updated_at))
     return writing.replace(edit.known, after, index.change("revise"))
+
+
+def _with_known_checks(memory: Memory, known: Memory | None) -> Memory:
+    """The memory without what only its file says of its checks: nobody approves one by an edit by hand, nor verifies it."""
+    if not memory.checks:
+        return memory
+    there = {} if known is None else {each.definition: each for each in known.checks}
+    is_same_query = known is not None and known.query == memory.query
+    says_the_same = is_same_query and known is not None and known.content == memory.content
+
+    def checked(each: Check) -> Check:
+        found = there.get(each.definition)
+        if found is None or (each.kind == "query" and not is_same_query):
+            return replace(each.definition, approved_by=None)
+        return found if says_the_same else found.definition
+
+    return with_checks(memory, map(checked, memory.checks))
 
 
 def _edits(
@@ -231,7 +255,7 @@ def _edits(
             if _says_the_same(memory, other):
                 document.leave_out(slot)
                 continue
-            again = f"the id {key.id} stands at line {line} already; give one of them another id, or none"
+            again = f"the id {key.id} is used at line {line} already; give one of them another id, or none"
             faults.append(_fault(name, entry, Fault("id", again)))
             continue
         slot.key, first[key] = key, (entry.line_of("id"), memory)

@@ -98,16 +98,16 @@ def version_line(home: Home, version: Version) -> bytes:
 
 
 def relation_line(home: Home, edge: Relation) -> bytes:
-    told = {"id": edge.id, "from": edge.source, "relation": edge.relation, "to": edge.target}
-    told |= {"created_at": write_instant(edge.created_at), "created_by": edge.created_by}
+    edge_fields = {"id": edge.id, "from": edge.source, "relation": edge.relation, "to": edge.target}
+    edge_fields |= {"created_at": write_instant(edge.created_at), "created_by": edge.created_by}
     if edge.removed_at is not None and edge.removed_by is not None:
-        told |= {"removed_at": write_instant(edge.removed_at), "removed_by": edge.removed_by}
-    return _line({"tenant": home.spelled, "edge": told})
+        edge_fields |= {"removed_at": write_instant(edge.removed_at), "removed_by": edge.removed_by}
+    return _line({"tenant": home.spelled, "edge": edge_fields})
 
 
 def commit_line(commit: Commit, counters: Mapping[Home, Counters]) -> bytes:
-    told = {home.spelled: counts for home, counts in counters.items()}
-    return _line({"commit": commit.yaml, "over": commit.over, "counters": told})
+    spelled = {home.spelled: counts for home, counts in counters.items()}
+    return _line({"commit": commit.yaml, "over": commit.over, "counters": spelled})
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
@@ -157,7 +157,7 @@ def read_history(content: bytes, sound: int, name: str) -> ReadHistory:
         elif at <= len(content) and b"\0" not in line:
             # Of a torn transaction only the last line is cut. Anything else did not come from us.
             reader.glance(number, line)
-    return reader.told()
+    return reader.history()
 
 
 class _HistoryReader:
@@ -190,8 +190,8 @@ class _HistoryReader:
 
     def _fault(self, number: int, reason: str) -> Invalid:
         cure = (
-            "If a merge left marks there, keep the lines of both sides and take the marks out; "
-            "else bring back the file as it was."
+            "If a merge left conflict markers there, keep the lines of both sides and delete the markers; "
+            "else restore the file."
         )
         return invalid(f"{self._name}, line {number}", f"{reason}. {cure}")
 
@@ -218,19 +218,19 @@ class _HistoryReader:
             max(known.last_id, last_id, key=int), max(known.last_relation, last_relation)
         )
 
-    def told(self) -> ReadHistory:
-        told = ReadHistory(counters=self._counters)
+    def history(self) -> ReadHistory:
+        read = ReadHistory(counters=self._counters)
         for (home, id), lines in self._versions.items():
             versions = _joined(lines.values())
-            told.histories.setdefault(home, []).append(MemoryHistory(id, versions))
-            told.is_mended |= {each.number for each in lines.values()} != {each.number for each in versions}
+            read.histories.setdefault(home, []).append(MemoryHistory(id, versions))
+            read.is_mended |= {each.number for each in lines.values()} != {each.number for each in versions}
         for home, edges in self._edges.items():
-            here = {history.id for history in told.histories.get(home, ())}
+            here = {history.id for history in read.histories.get(home, ())}
             whole = [edge for edge in edges.values() if {edge.source, edge.target} <= here]
             active = [edge[1:4] for edge, at in edges.items() if at.removed_at is None]
-            told.edges[home] = whole
-            told.is_mended |= len({edge.id for edge in whole}) < len(edges) or len({*active}) < len(active)
-        return told
+            read.edges[home] = whole
+            read.is_mended |= len({edge.id for edge in whole}) < len(edges) or len({*active}) < len(active)
+        return read
 
 
 def _joined(versions: Iterable[Version]) -> tuple[Version, ...]:
@@ -268,10 +268,10 @@ def _memory(value: Mapping[str, Any], at: datetime) -> Memory:
     return memory if "author" in entry else replace(memory, author="")
 
 
-def lines_of(told: Iterable[tuple[Home, Iterable[MemoryHistory], Iterable[Relation]]]) -> Iterator[bytes]:
+def lines_of(homes: Iterable[tuple[Home, Iterable[MemoryHistory], Iterable[Relation]]]) -> Iterator[bytes]:
     """All lines of a history, without its commit."""
     yield head_line()
-    for home, histories, edges in told:
+    for home, histories, edges in homes:
         for history in histories:
             yield from (version_line(home, version) for version in history.versions)
         yield from (relation_line(home, edge) for edge in edges)

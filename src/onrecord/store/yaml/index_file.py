@@ -212,17 +212,17 @@ def _provide_state(path: Path) -> None:
     except (DatabaseError, UnicodeDecodeError) as broken:
         raise StoreUnavailable(
             f"{path}, which holds the keys and the audit, cannot be used ({getattr(broken, 'orig', broken)}). Bring it back "
-            "from a backup; if it is deleted, all keys end and the audit begins anew. Nothing was changed."
+            "from a backup; deleting it would revoke all keys and empty the audit. Nothing was changed."
         ) from broken
     finally:
         state.close()
 
 
 def _explained(index: SqliteBackend, error: Exception) -> OnRecordError:
-    told = index.explain(error)
+    explained = index.explain(error)
     if isinstance(error, DatabaseError) and not isinstance(error, OperationalError):
         return StoreUnavailable(
             f"The index is damaged ({getattr(error, 'orig', error)}). It is derived data: "
             f"delete {index.location}, and it is built again."
         )
-    return told
+    return explained

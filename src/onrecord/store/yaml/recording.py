@@ -44,8 +44,8 @@ def record(
     commit = Commit(before.yaml if yaml is None else digest_of(yaml), before.yaml)
     if changes.anew:
         every = sorted(homes.values(), key=lambda home: home.spelled)
-        told = ((home, archive.histories(home), archive.edges(home)) for home in every)
-        lines, counted = lines_of(told), sorted(homes)
+        whole = ((home, archive.histories(home), archive.edges(home)) for home in every)
+        lines, counted = lines_of(whole), sorted(homes)
     else:
         lines = chain([] if before.history else [head_line()], _lines(connection, changes, homes))
         counted = sorted(changes.counters)
@@ -71,8 +71,8 @@ def _written(
             touched |= {key_of(memory): memory for memory in (read_memory(row, name) for row in found)}
             gone = plain - {ids.address(key.id).id for key in touched if key.tenant == name}
             touched |= {EntryKey(name, ids.spell(name, id)): None for id in gone}
-    said = {slot.key: slot.entry for slot in document.slots if slot.entry is not None}
-    stale = {key: memory for key, memory in touched.items() if not _says(said.get(key), memory)}
+    entries = {slot.key: slot.entry for slot in document.slots if slot.entry is not None}
+    stale = {key: memory for key, memory in touched.items() if not _is_current(entries.get(key), memory)}
     if (stale or document.is_outdated) and not document.is_cut:
         archive, every = SqlArchive(connection), sorted(shown, key=str)
         stale |= {key_of(memory): memory for home in every for memory in archive.memories(home)}
@@ -82,7 +82,7 @@ def _written(
     }
 
 
-def _says(entry: YamlEntry | None, memory: Memory | None) -> bool:
+def _is_current(entry: YamlEntry | None, memory: Memory | None) -> bool:
     """Whether a person's entry already says everything, so that it can stay as it is."""
     if entry is None or memory is None or not (entry.values.get("id") and entry.values.get("created_at")):
         return False

@@ -8,12 +8,21 @@ from typing import Any, Final
 import click
 
 from onrecord import __version__
-from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError, StoreUnavailable
+from onrecord.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    OnRecordError,
+    StoreUnavailable,
+    Unauthenticated,
+)
 
 EXIT_CODES: Final = (
     (Invalid, 2),
     (NotFound, 3),
     (Forbidden, 4),
+    (Unauthenticated, 4),
     (Conflict, 5),
     (StoreUnavailable, 6),
     (OnRecordError, 1),
@@ -61,7 +70,7 @@ def _say(problem: OnRecordError, *, as_json: bool) -> None:
     if not as_json:
         click.echo(visible(f"onrecord: {problem}"), err=True)
         return
-    told: dict[str, Any] = {"error": type(problem).__name__, "message": str(problem)}
+    fields: dict[str, Any] = {"error": type(problem).__name__, "message": str(problem)}
     if isinstance(problem, Invalid):
-        told["faults"] = [{"field": fault.field, "message": fault.message} for fault in problem.faults]
-    show_json(told, err=True, indent=None)
+        fields["faults"] = [{"field": fault.field, "message": fault.message} for fault in problem.faults]
+    show_json(fields, err=True, indent=None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from onrecord.errors import invalid
+from onrecord.errors import Fault, Invalid, StoreUnavailable, Unauthenticated, invalid
 from onrecord.model.request import Request, checked, request_fields
 from onrecord.model.rules import (
     Choice,
@@ -31,19 +31,25 @@ from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation
 from onrecord.surfaces.cli import render
-from onrecord.surfaces.cli.background import leave_worker
+from onrecord.surfaces.cli.background_embedding import leave_worker
 from onrecord.surfaces.cli.completion import completion_of
+from onrecord.surfaces.cli.parts import Columns, Part, shows, table
 from onrecord.surfaces.cli.sections import OrderedGroup
 from onrecord.surfaces.parsing import list_parser, text_parser
 
 if TYPE_CHECKING:
-    from onrecord.config import Config
+    from onrecord.config import Config, Setting
+    from onrecord.doors import Door
     from onrecord.model.caller import Caller
     from onrecord.service import OnRecord
 
 COMMON: Final = (
     click.Option(
         ["--db"], help="A file, :memory:, or a PostgreSQL DSN; else ONRECORD_DB, else the default file."
+    ),
+    click.Option(
+        ["--url"],
+        help="A server to ask instead, with the key in ONRECORD_KEY if it needs one; else ONRECORD_URL.",
     ),
     click.Option(["--tenant"], help="Whose memories; else ONRECORD_TENANT."),
     click.Option(["--user"], help="Who you are; else ONRECORD_USER."),
@@ -64,6 +70,8 @@ _GROUPS: Final = {
     "conversations": "Register, list, share and delete conversations.",
     "artifacts": "Keep artifacts with a conversation: its files.",
     "scratchpads": "Keep the scratchpads of agents.",
+    "checks": "Add, approve, drop and list the checks of a memory.",
+    "feedback": "Say which hits were useful, and list what was said.",
     "agents": "Set how each agent recalls, and share it.",
 }
 
@@ -80,17 +88,22 @@ def command_of(operation: Operation, known: Mapping[str, click.Command]) -> clic
 
 
 def operation_command(operation: Operation, name: str) -> click.Command:
-    asked = {each.name: _parameter(each) for each in request_fields(operation.request)}
-    # A field comes before a common option of its name: `keys create --user ann` is ann's key, whoever makes it. Who
-    # that is stands before the command, or is set.
+    asked = {str(each.name): each for each in parameters_of(operation.request)}
+    # A field comes before a common option of its name: `keys create --user ann` is ann's key, even if someone else makes it. Who
+    # that is comes before the command, or from the settings.
     common = [option for option in COMMON if option.name not in asked]
     return click.Command(
         name,
         params=[*asked.values(), IN_CONVERSATION, *common],
         help=operation.request.__doc__,
-        short_help=(operation.request.__doc__ or "").split("\n")[0].split(". ")[0].rstrip("."),
+        short_help=_summary(operation.request.__doc__ or ""),
         callback=click.pass_context(_runner(operation)),
     )
+
+
+def _summary(text: str) -> str:
+    """What a list of commands says of one: the first sentence of its help, up to a semicolon."""
+    return " ".join(text.split()).split(". ")[0].split("; ")[0].rstrip(".")
 
 
 def config_command() -> click.Command:
@@ -108,8 +121,19 @@ def config_command() -> click.Command:
     )
 
 
+@shows
+def _(answer: "tuple[Setting, ...]") -> Iterator[Part]:
+    columns: Columns = {"setting": "name", "value": "value", "from": "origin", "what it is": "help"}
+    yield table(answer, columns)
+
+
+def parameters_of(request: type[Request]) -> list[click.Parameter]:
+    """The arguments and options of a request's fields."""
+    return [_parameter(each) for each in request_fields(request)]
+
+
 def _parameter(each: Field[Any]) -> click.Parameter:
-    rule, told = each.metadata["rule"], each.metadata["help"]
+    rule, help_text = each.metadata["rule"], each.metadata["help"]
     completion = completion_of(each.name, rule)
     if not each.kw_only:
         required = each.default is MISSING
@@ -118,13 +142,13 @@ def _parameter(each: Field[Any]) -> click.Parameter:
     kind = rule.rule if isinstance(rule, OrNone) else rule
     name = each.name.replace("_", "-")
     if isinstance(kind, Flag):
-        return click.Option([f"--{name}/--no-{name}", each.name], default=None, help=told)
+        return click.Option([f"--{name}/--no-{name}", each.name], default=None, help=help_text)
     if isinstance(kind, ListOf):
         one = _SINGULAR.get(each.name) or _PLURAL.sub(lambda end: "y" if end[0] == "ies" else "", name)
         return click.Option(
             [f"--{one}", each.name],
             multiple=True,
-            help=f"{told} May be repeated.",
+            help=f"{help_text} May be repeated.",
             metavar=_metavar(kind.each),
             shell_complete=completion,
         )
@@ -132,7 +156,7 @@ def _parameter(each: Field[Any]) -> click.Parameter:
     return click.Option(
         [f"--{name}", each.name],
         default=None,
-        help=told,
+        help=help_text,
         metavar=_metavar(kind),
         show_default=shown or False,
         shell_complete=completion,
@@ -156,18 +180,24 @@ def _metavar(rule: Rule) -> str:
 
 def _runner(operation: Operation) -> Callable[..., None]:
     def run(context: click.Context, **given: Any) -> None:
-        request = _request(operation.request, given)
+        request = request_of(operation.request, given)
         own = {each.name for each in request_fields(operation.request)}
         common = common_options(context, {name: value for name, value in given.items() if name not in own})
-        # Faults of a request are reported before a store is opened or made.
-        checked(request, _owner(common))
+        config = config_of(common)
+        if config.url is None:
+            # Faults of a request are reported before a store is opened or made.
+            checked(request, _owner(config))
         # A dry run makes no store.
         creates = operation.begins and not getattr(request, "dry_run", False)
-        with opened_door(common, create=creates) as door:
+        with reached_door(common, create=creates) as door:
             answer = door.perform(operation, request)
-            _print(answer, as_json=common["as_json"])
+            _print(
+                answer,
+                as_json=common["as_json"],
+                user="" if config.url is not None else _owner(config).user,
+            )
             sys.stdout.flush()
-            leave_worker(door, config_of(common))
+            leave_worker(door, config)
         if code := render.exit_code(answer):
             context.exit(code)
 
@@ -192,6 +222,7 @@ def config_of(common: dict[str, Any], **more: str | None) -> "Config":
     return load(
         None,
         db=common["db"],
+        url=common["url"],
         tenant=common["tenant"],
         user=common["user"],
         conversation=common["in_conversation"],
@@ -199,7 +230,8 @@ def config_of(common: dict[str, Any], **more: str | None) -> "Config":
     )
 
 
-def _request(kind: type[Request], given: dict[str, Any]) -> Request:
+def request_of(kind: type[Request], given: dict[str, Any]) -> Request:
+    """The request of a command's arguments and options."""
     values = {}
     for each in request_fields(kind):
         value = given.get(each.name)
@@ -246,30 +278,78 @@ def _read(value: Any, rule: Rule) -> Any:
     return value if isinstance(value, bool) else text_parser(rule)(value)
 
 
-def _owner(common: dict[str, Any]) -> "Caller":
+def _owner(config: "Config") -> "Caller":
     from onrecord.app import local_caller
 
-    return local_caller(config_of(common))
+    return local_caller(config)
+
+
+@contextmanager
+def reached_door(common: dict[str, Any], *, create: bool = False) -> "Iterator[Door]":
+    """The door to the store in the options: of this machine, or of a server."""
+    config = config_of(common)
+    if config.url is None:
+        with opened_door(common, create=create) as door:
+            yield door
+        return
+    refuse_names(common)
+    with client_needed():
+        from onrecord.client import connect
+    with connect(config.url, key=config.key, conversation=config.conversation) as client:
+        try:
+            yield client
+        except Unauthenticated:
+            what = (
+                "needs a key: set ONRECORD_KEY" if config.key is None else "refuses the key in ONRECORD_KEY"
+            )
+            raise Unauthenticated(f"The server at {client.location} {what}.") from None
+
+
+def refuse_names(common: dict[str, Any]) -> None:
+    """Invalid for a caller who is named to a server, where the key says who that is."""
+    faults = [
+        Fault(name, "is for the key to say at a server; leave it out, or name a store with --db")
+        for name in ("tenant", "user")
+        if common[name] is not None
+    ]
+    if faults:
+        raise Invalid(faults)
+
+
+@contextmanager
+def client_needed() -> Iterator[None]:
+    """Turn a missing HTTP client into an error that names the extra to install."""
+    try:
+        yield
+    except ModuleNotFoundError as problem:
+        if problem.name != "httpx2":
+            raise
+        raise StoreUnavailable(
+            "To ask a server needs one more package: pip install 'onrecord[client]'."
+        ) from None
 
 
 @contextmanager
 def opened_door(common: dict[str, Any], *, create: bool = False) -> "Iterator[OnRecord]":
-    """The door of every command, to the store and for the caller in the options. A store is made only with `create`."""
+    """The door to a store of this machine, for the caller in the options; Invalid if they name a server. A store is made
+    only with `create`.
+    """
     # Here, not above: `onrecord --help` must not wait for the database library.
-    from onrecord.app import connect
+    from onrecord.app import connect, refuse_server
 
-    db, caller = config_of(common).db, _owner(common)
+    config = config_of(common)
+    refuse_server(config)
     with (
         render.progress() as report,
-        connect(db, caller=caller, progress=report, create=create) as door,
+        connect(config.db, caller=_owner(config), progress=report, create=create) as door,
     ):
         yield door
 
 
-def _print(answer: Any, *, as_json: bool) -> None:
+def _print(answer: Any, *, as_json: bool, user: str = "") -> None:
     if as_json:
         # An export to standard output is already there; the report must not end up in it.
         beside = getattr(answer, "path", None) == _STANDARD
         render.show_json(to_json(answer), err=beside)
     else:
-        render.show(answer)
+        render.show(answer, user)

@@ -12,8 +12,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from onrecord import faces
 from onrecord.errors import Invalid, invalid
 from onrecord.surfaces.cli import render
+from onrecord.surfaces.cli.commands import common_options, opened_door
 from onrecord.surfaces.cli.completion import RECIPE
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from onrecord.evaluation.report import Report
     from onrecord.service import OnRecord
 
+#: The faces that are searched in words of their own.
+_FACES = {face.name: face for face in faces.TABLE if face.evaluating is not None}
 #: What an advisor may do for a search, and what it reads out of texts.
 _SEARCHED = ("expand", "rerank", "rerank_fine", "rerank_close")
 _READ = ("extract", "supersede")
@@ -33,6 +37,9 @@ DIR/TASK holds corpus.jsonl, a line {"corpus", "id", "text", "meta"} for each do
 {"id", "corpus", "text", "gold", "group"} for each question; without TASK every such folder is measured. Documents
 are saved into a new store that is gone afterwards, each haystack ("corpus") in a tenant of its own, and each
 question is asked once. Your own store is not touched.
+
+With --own your own store is measured instead, which is only read: the questions that people judged are asked again, and
+the hits that they called useful are the right ones. The exit code is 1 if it is worse than what it is compared with.
 """
 
 
@@ -43,7 +50,18 @@ def eval_command() -> click.Command:
         "eval",
         params=[
             click.Argument(["tasks"], metavar="[TASK]...", nargs=-1),
-            click.Option(["--data"], type=folder, required=True, help="The folder with the tasks."),
+            click.Option(["--data"], type=folder, help="The folder with the tasks."),
+            click.Option(
+                ["--own"],
+                is_flag=True,
+                help="Measure your own store by the feedback in it; with --recipe, compare that recipe with the default.",
+            ),
+            click.Option(
+                ["--against"],
+                type=click.Path(exists=True, dir_okay=False, path_type=Path),
+                metavar="FILE",
+                help="With --own: compare with the figures that an earlier --own --json wrote to FILE.",
+            ),
             click.Option(
                 ["--recipe"],
                 help="How to search; else as recall or search does by itself.",
@@ -51,10 +69,10 @@ def eval_command() -> click.Command:
             ),
             click.Option(
                 ["--through"],
-                type=click.Choice(["recall", "search"]),
+                type=click.Choice(["recall", "search", *_FACES]),
                 default="recall",
                 help="search: documents that describe tables become the catalog of all tasks named, "
-                "all others memories about it.",
+                "all others memories about it. A face: as its users search.",
             ),
             click.Option(
                 ["--within-datasource"],
@@ -96,7 +114,21 @@ def eval_command() -> click.Command:
     )
 
 
-def _run(
+def _run(context: click.Context, own: bool, against: Path | None, **given: Any) -> None:
+    if not own:
+        if given["data"] is None or against is not None:
+            raise click.UsageError("--against goes with --own" if against else "Give --data DIR, or --own")
+        _measure_tasks(context, **given)
+        return
+    others = (given["tasks"], given["data"], given["store"], given["advised"], given["within_datasource"])
+    if any(others) or given["through"] != "recall":
+        raise click.UsageError(
+            "--own measures the store that is set, by recall: it goes with --recipe, --against and --json"
+        )
+    _measure_own(context, given["recipe"], against, given["file"])
+
+
+def _measure_tasks(
     context: click.Context,
     tasks: Sequence[str],
     data: Path,
@@ -111,7 +143,7 @@ def _run(
     from onrecord.evaluation.report import FOOTNOTE
 
     if any(value not in (None, False) for value in (context.obj or {}).values()):
-        raise click.UsageError("eval takes no option before its name; --store names a store to measure on")
+        raise click.UsageError("Write the options of eval after `eval`; --store names a store to measure on")
     asked: tuple[str, ...] = how.pop("advised")
     with _appended(file) as results:
         _measure_reading(data, [task for task in asked if task in _READ], store, results)
@@ -135,6 +167,21 @@ def _run(
     click.echo(FOOTNOTE)
 
 
+def _measure_own(context: click.Context, recipe: str | None, against: Path | None, file: Path | None) -> None:
+    """Measure the configured store by its feedback."""
+    from onrecord.evaluation.own import measure_own
+
+    with _appended(file) as results:
+        with opened_door(common_options(context, {}), create=False) as door:
+            report = measure_own(door, recipe, against)
+        for line in report.lines():
+            click.echo(line)
+        if results is not None:
+            results.write(json.dumps(report.as_json()) + "\n")
+    if report.is_worse:
+        context.exit(1)
+
+
 def _ways(way: "EvalMethod", advised: Sequence[str]) -> "list[EvalMethod]":
     """The way to measure; if an advisor is measured, without it and with each of its tasks and all of them."""
     from onrecord.evaluation import ThroughRecall
@@ -142,7 +189,7 @@ def _ways(way: "EvalMethod", advised: Sequence[str]) -> "list[EvalMethod]":
     if not advised:
         return [way]
     if not isinstance(way, ThroughRecall):
-        raise click.UsageError("--advisor is for recall, not for --through search")
+        raise click.UsageError("--advisor is for recall, not for another --through")
     each = [(task,) for task in advised]
     together = [tuple(advised)] if len(advised) > 1 else []
     return [way, *(ThroughRecall(way.recipe, tasks) for tasks in (*each, *together))]
@@ -150,7 +197,7 @@ def _ways(way: "EvalMethod", advised: Sequence[str]) -> "list[EvalMethod]":
 
 def _measure_reading(data: Path, advised: Sequence[str], store: str | None, results: IO[str] | None) -> None:
     """Measure what an advisor reads out of texts: facts, and contradictions."""
-    from onrecord.evaluation import advising
+    from onrecord.evaluation import advisor_tasks
 
     for number, task in enumerate(advised, 1):
         with render.progress() as progress, _empty_store(store, number) as door:
@@ -158,9 +205,9 @@ def _measure_reading(data: Path, advised: Sequence[str], store: str | None, resu
                 raise invalid("advisor", "none is configured; set ONRECORD_ADVISOR to measure one")
             done = partial(_step, progress, task, count(1))
             if task == "extract":
-                report = advising.measure_extraction(door, advising.read_dialogues(data), done)
+                report = advisor_tasks.measure_extraction(door, advisor_tasks.read_dialogues(data), done)
             else:
-                report = advising.measure_supersession(door, advising.read_pairs(data), done)
+                report = advisor_tasks.measure_supersession(door, advisor_tasks.read_pairs(data), done)
         for line in report.lines():
             click.echo(line)
         if results is not None:
@@ -183,12 +230,16 @@ def _others(data: Path, known: set[str]) -> "list[Task]":
 
 
 def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_datasource: bool) -> "EvalMethod":
-    from onrecord.evaluation import ThroughRecall, ThroughSearch
-    from onrecord.evaluation.tables import schemas_of
+    from onrecord.evaluation import ThroughFace, ThroughRecall, ThroughSearch
+    from onrecord.evaluation.table_documents import schemas_of
 
+    if through != "search" and within_datasource:
+        raise click.UsageError("--within-datasource is for --through search")
+    if through in _FACES:
+        if recipe is not None:
+            raise click.UsageError("A face chooses its recipe itself: leave --recipe out")
+        return ThroughFace(through, _FACES[through].load("evaluating").SEARCH, schemas_of(read))
     if through == "recall":
-        if within_datasource:
-            raise click.UsageError("--within-datasource is for --through search")
         return ThroughRecall(recipe)
     return ThroughSearch(schemas_of(read), within_datasource, recipe)
 

@@ -16,12 +16,18 @@ Exit codes: 0 done, 1 the doctor found problems, 2 the request is wrong, 3 not f
 """
 #: The module and the section of those about the program itself; each is made by `NAME_command` there.
 _OWN: Final = {
+    "import": ("importing", CARE),
     "config": ("commands", CARE),
+    "folder": ("folder", CARE),
+    "lint": ("lint", CARE),
     "migrate": ("migrate", CARE),
     "work": ("work", CARE),
+    "hook": ("hook", AGENTS),
     "eval": ("evaluate", CARE),
     "serve": ("serve", AGENTS),
+    "demo": ("demo", AGENTS),
     "mcp": ("mcp", AGENTS),
+    "proxy": ("proxy", AGENTS),
     "install": ("install", AGENTS),
     "uninstall": ("install", AGENTS),
 }

@@ -29,7 +29,7 @@ class _Member:
     start: int
     value: int
     end: int
-    told: Any
+    content: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class JsonForm:
         value = _members(text, _start(text))[0][self.section].value
         members, _ = _members(text, value)
         after = _without(text, members, name, value)
-        kept = {each: told for each, told in was[self.section].items() if each != name}
+        kept = {each: settings for each, settings in was[self.section].items() if each != name}
         return _checked(self._read(after) == was | {self.section: kept}, after)
 
     def _read(self, text: str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class JsonForm:
         except RecursionError:
             raise Unreadable("it is nested too deeply") from None
         if _after_blank(text, end) != len(text):
-            raise _wrong(text, end, "something stands behind the end")
+            raise _wrong(text, end, "there is text after the end")
         if not isinstance(value, dict):
             raise Unreadable("it must be a JSON object")
         if not isinstance(value.get(self.section, {}), dict):
@@ -104,7 +104,7 @@ def _value(text: str, at: int) -> tuple[Any, int]:
     match text[at : at + 1]:
         case "{":
             members, end = _members(text, at)
-            return {name: each.told for name, each in members.items()}, end
+            return {name: each.content for name, each in members.items()}, end
         case "[":
             return _array(text, at)
         case '"':
@@ -113,7 +113,7 @@ def _value(text: str, at: int) -> tuple[Any, int]:
     try:
         return json.loads(found[0] if found else ""), found.end() if found else at
     except ValueError:
-        raise _wrong(text, at, "no value is there") from None
+        raise _wrong(text, at, "a value is missing") from None
 
 
 def _string(text: str, at: int) -> tuple[str, int]:
@@ -147,10 +147,10 @@ def _members(text: str, at: int) -> tuple[dict[str, _Member], int]:
         if text[at : at + 1] != ":":
             raise _wrong(text, at, "a colon is missing")
         value = _after_blank(text, at + 1)
-        told, end = _value(text, value)
+        read, end = _value(text, value)
         if name in members:
-            raise _wrong(text, start, f"{name!a} stands there twice")
-        members[name] = _Member(start, value, end, told)
+            raise _wrong(text, start, f"{name!a} appears there twice")
+        members[name] = _Member(start, value, end, read)
         at = _after_comma(text, end, "}")
     return members, at + 1
 
@@ -168,7 +168,7 @@ def _inserted(text: str, members: dict[str, _Member], opening: int, name: str, e
     """A new member after the last one, formatted like its neighbours."""
     if members:
         last = list(members.values())[-1]
-        told = f"{json.dumps(name)}: {_written(text, last.start, entry)}"
+        member = f"{json.dumps(name)}: {_written(text, last.start, entry)}"
         comma = _after_blank(text, last.end)
         has_comma = text[comma] == ","
         before = text[: comma + 1] if has_comma else f"{text[: last.end]},"
@@ -177,7 +177,7 @@ def _inserted(text: str, members: dict[str, _Member], opening: int, name: str, e
         beside = _BESIDE.match(rest)
         kept = beside[0] if beside else ""
         ends = "," if has_comma else ""
-        return f"{before}{kept}{_break(text, last.start)}{told}{ends}{rest[len(kept) :]}"
+        return f"{before}{kept}{_break(text, last.start)}{member}{ends}{rest[len(kept) :]}"
     _, end = _members(text, opening)
     line = re.match(r"[ \t]*", text[text.rfind("\n", 0, opening) + 1 :])
     outer, step, newline = line[0] if line else "", _step(text), _newline(text)
@@ -252,11 +252,11 @@ class TomlForm:
     section: str
 
     def whole(self, name: str, entry: dict[str, Any]) -> str:
-        plain = {each: told for each, told in entry.items() if not isinstance(told, dict)}
-        tables = {each: told for each, told in entry.items() if isinstance(told, dict)}
+        plain = {each: value for each, value in entry.items() if not isinstance(value, dict)}
+        tables = {each: value for each, value in entry.items() if isinstance(value, dict)}
         lines = [f"[{self.section}.{name}]", *_pairs(plain)]
-        for each, told in tables.items():
-            lines += ["", f"[{self.section}.{name}.{each}]", *_pairs(told)]
+        for each, value in tables.items():
+            lines += ["", f"[{self.section}.{name}.{each}]", *_pairs(value)]
         return "\n".join(lines) + "\n"
 
     def entry(self, text: str, name: str) -> dict[str, Any] | None:
@@ -285,18 +285,18 @@ class TomlForm:
                 after = after[:start].rstrip(" \t") + after[end:]
             end = start
         after = _tidied(text, after)
-        kept = {each: told for each, told in was[self.section].items() if each != name}
+        kept = {each: settings for each, settings in was[self.section].items() if each != name}
         left = self._read(after)
         return _checked(left.get(self.section, {}) == kept and _others(left, was, self.section), after)
 
     def _read(self, text: str) -> dict[str, Any]:
         try:
-            told = tomllib.loads(text)
+            values = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as problem:
             raise Unreadable(f"it cannot be read as TOML: {problem}") from None
-        if not isinstance(told.get(self.section, {}), dict):
+        if not isinstance(values.get(self.section, {}), dict):
             raise Unreadable(f"{self.section} in it must be a table")
-        return told
+        return values
 
 
 #: The format of a configuration. `whole` writes one with a single entry, `entry` reads an entry, `put` adds or replaces one,
@@ -310,8 +310,8 @@ def _entry(servers: dict[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def _others(left: dict[str, Any], was: dict[str, Any], section: str) -> bool:
-    return {name: told for name, told in left.items() if name != section} == {
-        name: told for name, told in was.items() if name != section
+    return {name: value for name, value in left.items() if name != section} == {
+        name: value for name, value in was.items() if name != section
     }
 
 

@@ -1,4 +1,4 @@
-"""HOW is a store brought up to date from a shell? `onrecord migrate` takes over what the former name left, then
+"""HOW is a store brought up to date from a shell? `onrecord migrate` copies what was left under the former name, then
 updates the tables.
 """
 
@@ -44,8 +44,8 @@ def _run(context: click.Context, distribute: bool, **given: Any) -> None:
         click.echo(f"Copied {former} to {now}. The former one was left as it is.")
     common = common_options(context, given)
     with opened_door(common, create=False) as door:
-        told = door.status()
-    click.echo(f"{told.location} is up to date.")
+        state = door.status()
+    click.echo(f"{state.location} is up to date.")
     if distribute:
         _distribute(common)
 

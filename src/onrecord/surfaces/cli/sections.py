@@ -17,6 +17,7 @@ _HOMES: Final = {
     "context": _QUESTIONS,
     "catalog": "Catalog",
     "review": "Catalog",
+    "checks": "Checks",
     "workspace": "Workspace",
     "access": "Access",
     "care": CARE,
@@ -61,6 +62,6 @@ class SectionedGroup(OrderedGroup):
         # As wide in one section as in the others, so that all texts begin in one column.
         width = max(map(len, self.commands))
         for section, names in self.sections.items():
-            told = [(name.ljust(width), self.commands[name].get_short_help_str(_WHOLE)) for name in names]
+            rows = [(name.ljust(width), self.commands[name].get_short_help_str(_WHOLE)) for name in names]
             with formatter.section(section):
-                formatter.write_dl(told)
+                formatter.write_dl(rows)

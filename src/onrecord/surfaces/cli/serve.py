@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
     from onrecord.app import ServerParts
 
-_HELP: Final = """Serve the store: REST at /v1, MCP at /mcp, /health, /metrics and /openapi.json.
+_HELP: Final = """Serve the store: pages at /, REST at /v1, MCP at /mcp, /health, /metrics and /openapi.json.
 
-It listens on this machine alone unless told otherwise, and elsewhere only once there is a key (onrecord keys create)
+It listens on this machine alone unless you set another host, and elsewhere only once there is a key (onrecord keys create)
 or an issuer of tokens (ONRECORD_OIDC_ISSUER). Stopped, it finishes what it has begun.
 """
 _APPLICATION: Final = "onrecord.surfaces.serving:from_environment"
@@ -65,15 +66,12 @@ def serve_command() -> click.Command:
 
 
 def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given: Any) -> None:
-    try:
-        from onrecord.app import open_server_parts
-        from onrecord.surfaces.serving import application
-        from onrecord.surfaces.serving.connections import server_settings
-        from onrecord.surfaces.serving.workers import Workers
-    except ModuleNotFoundError as missing:
-        raise StoreUnavailable(
-            f"The server needs more packages ({missing.name} is missing): pip install 'onrecord[server]'."
-        ) from None
+    require_packages()
+    from onrecord.app import open_server_parts
+    from onrecord.surfaces.serving import application
+    from onrecord.surfaces.serving.connections import server_settings
+    from onrecord.surfaces.serving.workers import Workers
+
     config = _config(context, given)
     if workers > 1 and config.db == ":memory:":
         raise invalid("workers", "only one process can use a store in memory; name a file, or leave it at 1")
@@ -84,24 +82,36 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
             _ingest(config, parts)
         # Made here even if other processes make their own, so that wrong settings are reported before anyone listens.
         app, settings = application(config, parts), server_settings(config)
-        listening = _listen(config)
+        listening = listen(config)
     except BaseException:
         parts.close()
         raise
     announcement = _announcement(parts, listening)
     with listening:
         if workers == 1:
-            _announce(announcement)
-            _serve(app, settings, listening)
+            announce(announcement)
+            serve(app, settings, listening)
         else:
             parts.close()
             with _shared_by_all(config):
                 several = Workers(_APPLICATION, settings, listening, workers)
                 with _stoppable(several.stop):
-                    several.run(ready=lambda: _announce(announcement))
+                    several.run(ready=lambda: announce(announcement))
 
 
-def _serve(app: "ASGIApp", settings: dict[str, Any], listening: socket.socket) -> None:
+def require_packages(*modules: str) -> None:
+    """StoreUnavailable unless what these modules need is installed; by default, those of a server."""
+    try:
+        for module in modules or ("onrecord.surfaces.serving.workers", "onrecord.surfaces.serving"):
+            import_module(module)
+    except ModuleNotFoundError as missing:
+        raise StoreUnavailable(
+            f"This needs more packages ({missing.name} is missing): pip install 'onrecord[server]'."
+        ) from None
+
+
+def serve(app: "ASGIApp", settings: dict[str, Any], listening: socket.socket) -> None:
+    """Answer until a signal ends us."""
     import uvicorn
 
     from onrecord.surfaces.serving.ending import EndingServer
@@ -120,6 +130,7 @@ def _shared_by_all(config: Config) -> Iterator[None]:
             "PROMETHEUS_MULTIPROC_DIR": str(figures),
             "ONRECORD_RATES_FILE": str(Path(together, "rates.db")),
         }
+        os.environ.pop("ONRECORD_URL", None)
         os.environ.update(shared | as_environment(config))
         yield
 
@@ -143,7 +154,7 @@ def _refuse_open_doors(config: Config, parts: "ServerParts") -> None:
         return
     raise invalid(
         "host",
-        f"{config.host} can be reached from elsewhere, and no key guards this store. Make one first with "
+        f"{config.host} can be reached from other machines, and no key protects this store. Make one first with "
         "`onrecord keys create`, set ONRECORD_OIDC_ISSUER, or listen on 127.0.0.1",
     )
 
@@ -156,14 +167,15 @@ def _ingest(config: Config, parts: "ServerParts") -> None:
         )
     for source in sources:
         try:
-            told = parts.door.ingest(source)
+            ingested = parts.door.ingest(source)
         except OnRecordError as problem:
             raise StoreUnavailable(f"The source {source} could not be read: {problem}") from problem
-        added = told.added.models
+        added = ingested.added.models
         click.echo(f"Learned from {source}: {added} new {'model' if added == 1 else 'models'}.", err=True)
 
 
-def _listen(config: Config) -> socket.socket:
+def listen(config: Config) -> socket.socket:
+    """A socket where the configuration wants it; StoreUnavailable if that is taken."""
     port = read_number("port", config.port, 0, 65_535)
     host = config.host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -177,22 +189,25 @@ def _listen(config: Config) -> socket.socket:
 
 
 def _announcement(parts: "ServerParts", listening: socket.socket) -> str:
+    where = address_of(listening)
+    return f"Listening on {where} (REST at /v1, MCP at /mcp); the store is {parts.door.location}."
+
+
+def address_of(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     where = f"[{host}]" if ":" in host else host
-    return (
-        f"Listening on http://{where}:{port} (REST at /v1, MCP at /mcp); the store is {parts.door.location}."
-    )
+    return f"http://{where}:{port}"
 
 
-def _announce(announcement: str) -> None:
+def announce(announcement: str) -> None:
     click.echo(announcement)
     sys.stdout.flush()
 
 
 @contextmanager
-def _stoppable(told: Callable[..., None]) -> Iterator[None]:
+def _stoppable(on_signal: Callable[..., None]) -> Iterator[None]:
     """The server ends itself on a signal; the same signal must not end us a second time."""
-    before = {number: signal.signal(number, told) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:

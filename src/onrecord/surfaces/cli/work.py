@@ -25,7 +25,7 @@ changesets that a process left half applied, and delete lines of the audit that 
 
 What is missing is looked for at the start and every 15 minutes.
 
-Any number of workers may run beside each other and beside whoever saves and asks. A worker that is stopped, or
+Any number of workers may run beside each other and beside programs that save and ask. A worker that is stopped, or
 killed, leaves its jobs to the next one.
 """
 
@@ -80,7 +80,7 @@ def _run(context: click.Context, once: bool, within: int | None, gently: bool, *
 
 
 def _watch(worker: "Worker", stop: threading.Event) -> None:
-    """End this process soon after its store is deleted, also in the middle of a job, which is then for nobody."""
+    """End this process soon after its store is deleted, also in the middle of a job, which no longer has a purpose."""
     while not stop.wait(_LOOK_EVERY_S):
         if worker.works_in_vain():
             end_within(0)

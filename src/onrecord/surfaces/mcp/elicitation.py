@@ -1,4 +1,4 @@
-"""HOW is a person asked first? By a form that their client shows; if it cannot show one, nobody has agreed.
+"""HOW is a person asked first? By a form that their client shows; if it cannot show one, by a link to a page.
 
 In the newer version of the protocol the question is the answer to the call, and the call comes again with the
 person's reply; in the older one the question goes to the client while the call waits. Nothing that a model sees or
@@ -17,8 +17,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from onrecord.access.confirmation import VALID_FOR
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
+from onrecord.surfaces.mcp.tools import CONVERSATION, Arguments, Tool, ToolAnswer
 
+#: The path of the page where a person answers, before the code.
+CONFIRM: Final = "/confirm"
 _YES: Final = "confirm"
 _FORM: Final = {
     "type": "object",
@@ -98,16 +100,19 @@ async def asked_of_a_person(context: ServerRequestContext[Any, Any], question: E
     return "nothing"
 
 
-def confirmed(door: OnRecord, tool: Tool, call: ToolCall) -> ToolAnswer | Elicitation:
+def confirmed(
+    door: OnRecord, tool: Tool, call: ToolCall, pages: str | None = None
+) -> ToolAnswer | Elicitation:
     """Do it if no one needs to be asked, or if a person has said yes to exactly this; otherwise the question, or the
-    answer to a refusal.
+    answer to a refusal. `pages` is the address under which people open pages, if they can.
     """
     asks = tool.confirmation
     text = None if asks is None else asks.question(door, call.arguments)
     if asks is None or text is None:
-        return tool.handle(door, call.arguments)
+        return _with_link(door, tool, call, pages)
     if not call.can_ask:
-        return asks.unable(door, call.arguments, text)
+        link = pages and _link(door, tool.name, _placed(door, tool, call.arguments), pages)
+        return asks.unable(door, call.arguments, text, link)
     # The text is part of what is signed, so a yes to another text does not count.
     what = json.dumps([tool.name, call.arguments, text], sort_keys=True)
     checked = "wrong" if call.word is None else door.verify_confirmation(what, call.word)
@@ -118,3 +123,27 @@ def confirmed(door: OnRecord, tool: Tool, call: ToolCall) -> ToolAnswer | Elicit
     if call.said == "nothing" or checked == "expired":
         return asks.late(call.arguments)
     return asks.agreed(door, call.arguments)
+
+
+def _with_link(door: OnRecord, tool: Tool, call: ToolCall, pages: str | None) -> ToolAnswer:
+    """The tool's answer; with the address where a person does what the call leaves to them."""
+    answer = tool.handle(door, call.arguments)
+    left = None if pages is None or tool.leaves is None else tool.leaves(door, call.arguments, answer)
+    if left is None or pages is None:
+        return answer
+    note = f"This waits for a person, who opens {_link(door, left.tool, left.arguments, pages)}"
+    notes = [*answer.structured.get("notes", ()), note]
+    text = None if answer.text is None else f"{answer.text}\n{note}"
+    return ToolAnswer({**answer.structured, "notes": notes}, text)
+
+
+def _link(door: OnRecord, tool: str, arguments: Arguments, pages: str) -> str:
+    return f"{pages}{CONFIRM}/{door.ask_person(tool, arguments)}"
+
+
+def _placed(door: OnRecord, tool: Tool, arguments: Arguments) -> Arguments:
+    """The arguments with the conversation of the connection, since the person's page is in none."""
+    here = door.caller.conversation
+    if here is None or CONVERSATION in arguments or CONVERSATION not in tool.takes.get("properties", {}):
+        return arguments
+    return {**arguments, CONVERSATION: here}

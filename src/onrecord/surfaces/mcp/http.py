@@ -1,12 +1,12 @@
 """HOW does an agent reach us over HTTP? Through one stateless endpoint for both versions of the protocol, with a path
 for each choice of faces.
 
-It is an OAuth resource server: the headers of each request say who asks, and a request without a key or token is told
-where to get one (RFC 9728).
+It is an OAuth resource server: the headers of each request authenticate the caller, and a request without a key or token
+gets an answer that says where to get one (RFC 9728).
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -50,13 +50,16 @@ def mcp_app(
     speaks: Sequence[str] = (USUAL,),
     issuer: str | None = None,
     security: TransportSecuritySettings = LOOPBACK,
+    pages: Callable[[Request], str] | None = None,
 ) -> Starlette:
     """The protocol at /mcp (the faces it `speaks`), /mcp/NAME, /mcp/NAME+OTHER …, and the metadata of these resources.
 
-    Tokens of `issuer` are accepted. The routes may be taken into another application, which then runs
+    Tokens of `issuer` are accepted; `pages` gives the address under which its sender opens
+    pages, if there are any. The routes may be taken into another application, which then runs
     `app.router.lifespan_context(app)` within its own.
     """
     endpoint = _McpEndpoint(runner, faces, speaks, issuer, security)
+    endpoint.pages = pages
     return Starlette(
         routes=[
             Route(WELL_KNOWN, endpoint.metadata, methods=["GET"]),
@@ -85,6 +88,8 @@ class _McpEndpoint:
         self._server = build_server(_tool_request_of)
         self._security = TransportSecurityMiddleware(security)
         self._sessions: StreamableHTTPSessionManager | None = None
+        #: Under which address whoever sent a request opens the pages, if there are any.
+        self.pages: Callable[[Request], str] | None = None
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -109,9 +114,10 @@ class _McpEndpoint:
             door = await run(self._runner.admit, request)
             if "authorization" not in request.headers:
                 door = _of_an_agent(door)
-            scope[_TOOL_REQUEST] = ToolRequest(door, self._tools(request), run)
+            pages = None if self.pages is None else self.pages(request)
+            scope[_TOOL_REQUEST] = ToolRequest(door, self._tools(request), run, pages)
         except OnRecordError as error:
-            await _refusal(error, request)(scope, receive, send)
+            await _refusal(error, request, self._issuer)(scope, receive, send)
             return
         if self._sessions is None:
             raise RuntimeError("The application was not started: its lifespan must run around its requests.")
@@ -153,13 +159,16 @@ def _address(request: Request, path: str) -> str:
     return f"{scheme}://{request.url.netloc}{path.rstrip('/')}"
 
 
-def _refusal(error: OnRecordError, request: Request) -> Response:
+def _refusal(error: OnRecordError, request: Request, issuer: str | None) -> Response:
     response = problem(error, state_of(request).request)
     if not isinstance(error, Unauthenticated):
         return response
     wrong: Literal["invalid_token"] | None = "invalid_token" if "authorization" in request.headers else None
-    # An unknown path is not repeated in a header.
-    path = request.url.path if _PLAIN.fullmatch(request.url.path) else PATH
-    where = metadata_url(_address(request, path))
+    # Without an issuer there is nowhere to get a token: a client that is sent to read on would ask a person to sign in.
+    where = None
+    if issuer is not None:
+        # An unknown path is not repeated in a header.
+        path = request.url.path if _PLAIN.fullmatch(request.url.path) else PATH
+        where = metadata_url(_address(request, path))
     response.headers["www-authenticate"] = challenge(where, error=wrong, scope="memory.read memory.manage")
     return response

@@ -7,6 +7,7 @@ conversation.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, Literal, get_args
 
 from onrecord.context.frame import bullet, enclosed, framed, in_quotes, one_line
@@ -14,6 +15,8 @@ from onrecord.context.give import GiveContext
 from onrecord.context.parts import ContextGiven
 from onrecord.errors import Fault, Invalid, NotFound, invalid
 from onrecord.model.conversation_names import called
+from onrecord.model.feedback import Verdict
+from onrecord.model.ids import exactly
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request
 from onrecord.model.rules import Choice
@@ -21,6 +24,7 @@ from onrecord.model.schema import input_schema, rule_schema
 from onrecord.model.shapes import checked_field
 from onrecord.model.wire import to_json, write_instant
 from onrecord.operation import Operation
+from onrecord.recall.feedback import GiveFeedback
 from onrecord.recall.recall import Recall
 from onrecord.recall.show import Show
 from onrecord.remember.forget import Forget, Forgotten
@@ -40,7 +44,7 @@ from onrecord.surfaces.mcp.tools import (
     is_agent_here,
 )
 
-Action = Literal["revise", "retire", "supersede", "relate", "approve"]
+Action = Literal["revise", "retire", "supersede", "relate", "approve", "useful", "not_useful"]
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 _ACTION: Final = Choice(ACTIONS)
 
@@ -48,7 +52,7 @@ _FOUND: Final = "What memory holds on this, best first:"
 _READ: Final = "The memory:"
 #: What a reader needs of a memory; the rest is there in the full face.
 _SHOWN: Final = (
-    "id version kind title hint content tags entities query scope status status_reason confidence source owner author tier"
+    "id version kind title hint content tags entities query scope status status_reason confidence source owner author tier check_state check_seen"
 ).split()
 _TIMES: Final = ("valid_from", "valid_to", "updated_at", "verified_at")
 #: What a memory that replaces another takes over from it: it must not be seen by more people than the old one was.
@@ -61,6 +65,8 @@ _OF_ACTION: Final[Mapping[Action, tuple[str, ...]]] = {
     "supersede": _WORDS,
     "relate": ("relation", "target"),
     "approve": (),
+    "useful": ("question",),
+    "not_useful": ("question",),
 }
 
 
@@ -76,12 +82,12 @@ def _takes(
     properties: dict[str, Any] = dict(more)
     for request, words in asked:
         known = input_schema(request)["properties"]
-        properties |= {name: _short(known[name], told) for name, told in words.items()}
+        properties |= {name: _short(known[name], description) for name, description in words.items()}
     properties[CONVERSATION] = {"type": "string"}
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
-def _short(schema: Mapping[str, Any], told: str) -> dict[str, Any]:
+def _short(schema: Mapping[str, Any], description: str) -> dict[str, Any]:
     """The type and its choices, without bounds: an error names those when they are exceeded."""
     given = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     # An id may be sent as a number, too; that needs no words.
@@ -91,7 +97,7 @@ def _short(schema: Mapping[str, Any], told: str) -> dict[str, Any]:
         short["enum"] = [choice for choice in schema["enum"] if choice is not None]
     if "items" in schema:
         short["items"] = {"type": schema["items"]["type"]}
-    return short | ({"description": told} if told else {})
+    return short | ({"description": description} if description else {})
 
 
 def _gives(required: tuple[str, ...], **properties: str) -> dict[str, Any]:
@@ -104,10 +110,10 @@ def _gives(required: tuple[str, ...], **properties: str) -> dict[str, Any]:
 
 def shown(memory: Memory) -> dict[str, Any]:
     """A memory without empty fields: readers of a tool's answer pay for every word."""
-    told = {name: to_json(getattr(memory, name)) for name in _SHOWN}
+    fields = {name: to_json(getattr(memory, name)) for name in _SHOWN}
     times = {name: getattr(memory, name) for name in _TIMES}
-    told |= {name: write_instant(moment) for name, moment in times.items() if moment is not None}
-    return {name: value for name, value in told.items() if value not in (None, "", [], {})}
+    fields |= {name: write_instant(moment) for name, moment in times.items() if moment is not None}
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
 def _context(door: OnRecord, arguments: Arguments) -> ToolAnswer:
@@ -134,7 +140,7 @@ def _without_text(found: ContextGiven) -> str:
 def _search(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     found = here.recall(**given)
-    notes = (*found.degraded, *found.warnings, *(each.told() for each in found.advice))
+    notes = (*found.degraded, *found.warnings, *(each.summary() for each in found.advice))
     structured = {
         "memories": [shown(hit.memory) | {"relevance": hit.relevance} for hit in found.hits],
         "notes": list(notes),
@@ -160,12 +166,22 @@ def _get(door: OnRecord, arguments: Arguments) -> ToolAnswer:
 
 def _save(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
+    if "query" in given:
+        given["query"] = _query(given["query"])
     return _saved(here.remember(**given))
+
+
+def _query(given: Any) -> Any:
+    """A query as it was meant: the tool takes a text, in which one of a semantic layer is JSON."""
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            return json.loads(given)
+    return given
 
 
 def _saved(saved: Remembered) -> ToolAnswer:
     memory = saved.memory
-    notes = (*saved.degraded, *saved.warnings, *(each.told() for each in saved.advice))
+    notes = (*saved.degraded, *saved.warnings, *(each.summary() for each in saved.advice))
     structured = {
         "id": memory.id,
         "outcome": saved.outcome,
@@ -175,20 +191,20 @@ def _saved(saved: Remembered) -> ToolAnswer:
         "scrubbed": saved.scrubbed,
         "superseded": list(saved.superseded),
         "similar": to_json(saved.similar),
-        "turned_down": to_json(saved.turned_down),
+        "rejected": to_json(saved.rejected),
         "notes": list(notes),
     }
-    told = f"#{memory.id} {saved.outcome} (scope {memory.scope}, {memory.status})."
+    text = f"#{memory.id} {saved.outcome} (scope {memory.scope}, {memory.status})."
     if memory.proposes is not None:
         # The notes say what became of it.
-        told = "Nothing changes yet."
+        text = "Nothing changes yet."
     if saved.scrubbed:
-        told += f" {saved.scrubbed} secret(s) were taken out before it was stored."
+        text += f" {saved.scrubbed} secret(s) were taken out before it was stored."
     if saved.superseded:
-        told += f" It supersedes {', '.join(f'#{id}' for id in saved.superseded)}."
+        text += f" It supersedes {', '.join(f'#{id}' for id in saved.superseded)}."
     if saved.similar:
-        told += f" Nearly the same: {', '.join(f'#{each.id}' for each in saved.similar)}."
-    return ToolAnswer(structured, _with_notes(told, notes))
+        text += f" Nearly the same: {', '.join(f'#{each.id}' for each in saved.similar)}."
+    return ToolAnswer(structured, _with_notes(text, notes))
 
 
 def _update(door: OnRecord, arguments: Arguments) -> ToolAnswer:
@@ -196,7 +212,7 @@ def _update(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     action, id = given.pop("action"), given.pop("id")
     takes = _OF_ACTION[checked_field("action", _ACTION, action)]
     faults = [
-        Fault(name, f"has no meaning for {action}, which takes {', '.join(takes)}")
+        Fault(name, f"is not a field of {action}, which takes {', '.join(takes)}")
         for name in given
         if name not in takes
     ]
@@ -209,26 +225,26 @@ def _revise(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     revised = door.revise(id, **given)
     notes = (*revised.degraded, *revised.warnings)
     changed = ", ".join(revised.changed)
-    told = f"#{revised.memory.id} now has version {revised.memory.version}: changed {changed}."
+    text = f"#{revised.memory.id} now has version {revised.memory.version}: changed {changed}."
     if revised.proposal is not None:
-        told = f"#{revised.memory.id} stays as it is for now."
+        text = f"#{revised.memory.id} stays as it is for now."
     elif not changed:
-        told = f"#{revised.memory.id} already said so; nothing was changed."
+        text = f"#{revised.memory.id} already said so; nothing was changed."
     structured = {"id": revised.memory.id, "changed": list(revised.changed), "notes": list(notes)}
-    return ToolAnswer(structured, _with_notes(told, notes))
+    return ToolAnswer(structured, _with_notes(text, notes))
 
 
 def _retire(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     retired = door.retire(id, **given)
-    told = "is retired; it stays readable in the past" if retired.changed else "was retired before"
+    outcome = "is retired; it stays readable in the past" if retired.changed else "was retired before"
     if retired.proposal is not None:
-        told = "stays as it is for now"
+        outcome = "stays as it is for now"
     structured = {
         "id": retired.memory.id,
         "changed": ["status"] if retired.changed else [],
         "notes": list(retired.warnings),
     }
-    return ToolAnswer(structured, _with_notes(f"#{retired.memory.id} {told}.", retired.warnings))
+    return ToolAnswer(structured, _with_notes(f"#{retired.memory.id} {outcome}.", retired.warnings))
 
 
 def _supersede(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
@@ -258,11 +274,11 @@ def _pin_of(door: OnRecord, memory: Memory) -> str | None:
 def _relate(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     related = door.relate(source=id, **given)
     relation = related.relation
-    told = f"#{relation.source} {relation.relation} #{relation.target}" + (
+    text = f"#{relation.source} {relation.relation} #{relation.target}" + (
         "." if related.created else " already."
     )
     return ToolAnswer(
-        {"id": relation.source, "changed": ["relations"] if related.created else [], "notes": []}, told
+        {"id": relation.source, "changed": ["relations"] if related.created else [], "notes": []}, text
     )
 
 
@@ -275,6 +291,12 @@ def _approve(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     )
 
 
+def _judged(verdict: Verdict, door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
+    done = door.give_feedback(id, verdict, **given)
+    text = "The same was said before." if not done.changed else "Noted."
+    return ToolAnswer({"id": id, "changed": ["feedback"] if done.changed else [], "notes": []}, text)
+
+
 def _approval(door: OnRecord, arguments: Arguments) -> str | None:
     """The question to the person at this machine whose agent wants to accept a proposal; others approve with their
     own key.
@@ -283,7 +305,7 @@ def _approval(door: OnRecord, arguments: Arguments) -> str | None:
         return None
     here, given = in_conversation(door, arguments)
     memory = here.show(given["id"]).memory
-    old = [here.show(id).memory for id in (memory.proposes.of if memory.proposes else ())]
+    old = [here.show(exactly(id)).memory for id in (memory.proposes.of if memory.proposes else ())]
     what: str = memory.proposes.change if memory.proposes else "approve"
     if memory.proposes and memory.proposes.what_is_new:
         what += f"; rejected before, new is {in_quotes(memory.proposes.what_is_new)}"
@@ -294,17 +316,15 @@ def _approval(door: OnRecord, arguments: Arguments) -> str | None:
     return f"{replaced}{promoted}{framed([memory], heading=f'Accept this ({what})?')}"
 
 
-def _cannot_approve(door: OnRecord, arguments: Arguments, question: str) -> ToolAnswer:
+def _cannot_approve(door: OnRecord, arguments: Arguments, question: str, link: str | None) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     id = here.show(given["id"]).memory.id
-    return _not_approved(
-        id,
-        f"#{id} waits: only a person accepts it, and this client cannot ask one. `onrecord approve {id}` accepts it.",
-    )
+    how = f"`onrecord approve {id}` accepts it" + (f", or opening {link}" if link else "")
+    return _not_approved(id, f"#{id} waits: only a person accepts it, and this client cannot ask one. {how}.")
 
 
-def _not_approved(id: Any, told: str) -> ToolAnswer:
-    return ToolAnswer({"id": str(id), "changed": [], "notes": [told]}, told)
+def _not_approved(id: Any, reason: str) -> ToolAnswer:
+    return ToolAnswer({"id": str(id), "changed": [], "notes": [reason]}, reason)
 
 
 def _forget(door: OnRecord, arguments: Arguments) -> ToolAnswer:
@@ -312,8 +332,8 @@ def _forget(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     gone = here.forget(**given)
     if gone.proposal is not None:
         return _not_erased(gone.id, " ".join((f"#{gone.id} stays as it is for now.", *gone.warnings)))
-    told = f"#{gone.id} is erased, with {_goes_with(gone)} to it."
-    return ToolAnswer({**to_json(gone), "erased": True}, _with_notes(told, gone.warnings))
+    text = f"#{gone.id} is erased, with {_goes_with(gone)} to it."
+    return ToolAnswer({**to_json(gone), "erased": True}, _with_notes(text, gone.warnings))
 
 
 def _goes_with(gone: Forgotten) -> str:
@@ -333,10 +353,10 @@ def _before_erasing(door: OnRecord, arguments: Arguments) -> str | None:
         return None
     what = f"Erase memory #{gone.id} for good, with {_goes_with(gone)} to it"
     may_read = _operation(OnRecord.show).is_offered_to(here.caller)
-    return f"{what}: {in_quotes(here.show(gone.id).memory.title)}" if may_read else f"{what}."
+    return f"{what}: {in_quotes(here.show(exactly(gone.id)).memory.title)}" if may_read else f"{what}."
 
 
-def _retire_instead(door: OnRecord, arguments: Arguments, question: str) -> ToolAnswer:
+def _retire_instead(door: OnRecord, arguments: Arguments, question: str, link: str | None) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     if here.forget(**given, dry_run=True).proposal is not None:
         return _forget(door, arguments)
@@ -344,12 +364,12 @@ def _retire_instead(door: OnRecord, arguments: Arguments, question: str) -> Tool
     return _not_erased(
         id,
         f"#{id} is retired, not erased: only a person decides to erase, and this client cannot ask one. To erase it, a "
-        f"person runs `onrecord forget {id}`.",
+        f"person runs `onrecord forget {id}`" + (f", or opens {link}" if link else "") + ".",
     )
 
 
-def _not_erased(id: Any, told: str) -> ToolAnswer:
-    return ToolAnswer({"id": str(id), "erased": False, "notes": [told]}, told)
+def _not_erased(id: Any, reason: str) -> ToolAnswer:
+    return ToolAnswer({"id": str(id), "erased": False, "notes": [reason]}, reason)
 
 
 def _with_notes(text: str, notes: Iterable[str]) -> str:
@@ -362,6 +382,8 @@ _ACTIONS: Final[Mapping[Action, Callable[[OnRecord, str, dict[str, Any]], ToolAn
     "supersede": _supersede,
     "relate": _relate,
     "approve": _approve,
+    "useful": partial(_judged, "useful"),
+    "not_useful": partial(_judged, "not_useful"),
 }
 
 TOOLS: Final = (
@@ -390,7 +412,7 @@ TOOLS: Final = (
                 {
                     "question": "",
                     "limit": "",
-                    "entities": "Tables, columns or things it is about; ranked higher.",
+                    "entities": "What it is about; ranked higher.",
                     "as_of": "What was true then (ISO 8601).",
                 },
             ),
@@ -403,7 +425,7 @@ TOOLS: Final = (
     Tool(
         name="memory_get",
         title="Read a memory",
-        description="Read one memory in full with its relations, by the id (#12) that a search or context showed.",
+        description="Read one memory in full with its relations, by its id (#12).",
         takes=_takes((Show, {"id": "", "as_of": ""}), required=("id",)),
         gives=_gives(("memory",), memory="object"),
         operation=_operation(OnRecord.show),
@@ -424,16 +446,16 @@ TOOLS: Final = (
                 {
                     "content": "One self-contained statement.",
                     "title": "",
-                    "hint": "What this is and when to recall it.",
+                    "hint": "When to recall it.",
                     "kind": "",
                     "tags": "",
                     "entities": "What it is about, e.g. shop.orders.amount.",
-                    "query": "A query it explains.",
                     "scope": "Who sees it; tenant if left out.",
                     "what_is_new": "",
                 },
             ),
             required=("content",),
+            query={"type": "string", "description": "A query it explains: SQL, or JSON."},
         ),
         gives=_gives(("id", "outcome"), id="string", outcome="string"),
         operation=_operation(OnRecord.remember),
@@ -444,15 +466,16 @@ TOOLS: Final = (
         name="memory_update",
         title="Correct, end or join memories",
         description=(
-            "Call when a memory turns out wrong or outdated. revise: fix its words. retire: no longer true (reason); "
-            "the normal end. supersede: content replaces it. relate: join it to target. approve: accept a proposal. "
-            "History is kept."
+            "Call when a memory turns out wrong or outdated. revise: fix its words. retire: no longer true (reason). "
+            "supersede: content replaces it. relate: join it to target. approve: accept a proposal. "
+            "useful, not_useful: a hit, to its question."
         ),
         takes=_takes(
             (Revise, {"id": ""}),
             (Retire, {"reason": ""}),
             (Revise, {"content": "", "title": "", "hint": "", "tags": "", "entities": ""}),
             (Relate, {"relation": "", "target": ""}),
+            (GiveFeedback, {"question": ""}),
             required=("action", "id"),
             action=rule_schema(_ACTION),
         ),

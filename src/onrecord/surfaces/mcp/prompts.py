@@ -15,7 +15,7 @@ from onrecord.model.limits import Permission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One prompt; `argument` is what the person adds, in place of {0}. Without an argument, only `words_alone` are said."""
+    """One prompt; `argument` is what the person adds, in place of {0}. Without an argument, the prompt is `words_alone`."""
 
     name: str
     title: str
@@ -75,7 +75,7 @@ PROMPTS: Final = (
         description="Go through what memory holds on a subject and propose what to correct, retire or merge.",
         permission="memory.manage",
         argument="subject",
-        help="A table, a project, a person; left out, what was told at the start.",
+        help="A table, a project, a person; left out, the memories shown at the start.",
         is_required=False,
         words=(
             "Review what memory holds on the subject below: search it in several ways, read the memories in full, and "

@@ -63,11 +63,14 @@ async def in_thread(work: Callable[..., Any], *given: Any, slow: bool = False) -
 
 
 class ToolRequest(NamedTuple):
-    """The caller's door, the tools of its faces, and the function that runs a call in a thread."""
+    """The caller's door, the tools of its faces, and the function that runs a call in a thread. `pages` is the address
+    under which people open pages, if they can.
+    """
 
     door: OnRecord
     tools: Mapping[str, Tool]
     run: Callable[..., Awaitable[Any]] = in_thread
+    pages: str | None = None
 
     @property
     def offered(self) -> dict[str, Tool]:
@@ -174,8 +177,8 @@ def _call(request: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolR
         raise MCPError(code=protocol.INVALID_PARAMS, message=f"Unknown tool: {name}")
     try:
         known_arguments(tool, call.arguments)
-        told = confirmed(request.door, tool, call)
-        return told if isinstance(told, Elicitation) else tool.rendered(told)
+        answer = confirmed(request.door, tool, call, request.pages)
+        return answer if isinstance(answer, Elicitation) else tool.rendered(answer)
     except StoreUnavailable as problem:
         # Remote callers must not learn where the data lives.
         _LOG.error("The tool %s could not use the store: %s", name, problem)
@@ -193,8 +196,8 @@ def _call(request: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolR
 
 def _failure(text: str) -> protocol.CallToolResult:
     # It may repeat what was given, or a name that someone has stored.
-    told = "\n".join(lines_of(text))
-    return protocol.CallToolResult(content=[protocol.TextContent(text=told)], is_error=True)
+    lines = "\n".join(lines_of(text))
+    return protocol.CallToolResult(content=[protocol.TextContent(text=lines)], is_error=True)
 
 
 def _read(door: OnRecord, uri: str, missing: int) -> str:

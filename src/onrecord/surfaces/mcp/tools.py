@@ -42,12 +42,13 @@ class Confirmation:
     """The question to a person before a tool does its work.
 
     `question` returns None if there is nothing to ask; then the tool simply runs. `agreed` runs after a yes, `unable`
-    if the client cannot ask anyone, `declined` after a no, and `late` if nobody answers in time.
+    if the client cannot ask anyone, `declined` after a no, and `late` if nobody answers in time. `unable` gets the
+    question, and the address where a person can answer it, if there is one.
     """
 
     question: Callable[[OnRecord, Arguments], str | None]
     agreed: Callable[[OnRecord, Arguments], ToolAnswer]
-    unable: Callable[[OnRecord, Arguments, str], ToolAnswer]
+    unable: Callable[[OnRecord, Arguments, str, str | None], ToolAnswer]
     declined: Callable[[Arguments], ToolAnswer]
     late: Callable[[Arguments], ToolAnswer]
 
@@ -62,13 +63,29 @@ def by_person(door: OnRecord) -> OnRecord:
     return door.as_caller(replace(door.caller, actor="person")) if is_agent_here(door.caller) else door
 
 
+def as_agent_of(person: OnRecord) -> OnRecord:
+    """The door of a person's own agent: what a tool asks them through it is done as their own act after a yes."""
+    agent = replace(person.caller, actor="agent", key=None, request=None, operator=False)
+    return person.as_caller(agent)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftToPerson:
+    """What a call leaves to a person: another tool, which only people may use, and its arguments."""
+
+    tool: str
+    arguments: Arguments
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """One tool. It has the permission and the effect of `operation`, whatever else it does.
 
     `is_for`: of those who may do what it does, whom it is offered to; everyone if left out. `prompts`: what a person can
     pick to have it used. `is_for_people`: no agent may use it. `replaces`: it overwrites without a history, though it erases nothing.
-    `repeats`: it changes something and also shows stored text.
+    `repeats`: it changes something and also shows stored text. `card`: for a tool that is for people, what a person is
+    asked on a page if an agent leaves its call to them; None if there is nothing to do. `leaves`: what the call of an agent
+    leaves to a person.
     """
 
     name: str
@@ -85,6 +102,8 @@ class Tool:
     confirmation: Confirmation | None = None
     is_for: Callable[[Caller], bool] | None = None
     prompts: tuple[Prompt, ...] = ()
+    card: Callable[[OnRecord, Arguments], str | None] | None = None
+    leaves: Callable[[OnRecord, Arguments, ToolAnswer], LeftToPerson | None] | None = None
     say_failure: Callable[[OnRecordError], str] = str
 
     def is_offered_to(self, caller: Caller) -> bool:
@@ -99,12 +118,12 @@ class Tool:
         """Whether its answers contain stored text."""
         return self.repeats or self.operation.effect == "read"
 
-    def rendered(self, told: ToolAnswer) -> protocol.CallToolResult:
+    def rendered(self, answer: ToolAnswer) -> protocol.CallToolResult:
         """The answer for a model, in both forms a client may pass on: as data, and marked as such."""
-        fields = None if told.structured is None else data(told.structured)
+        fields = None if answer.structured is None else data(answer.structured)
         if fields is not None and self.shows_stored:
             fields = {NOTICE: CAUTION, **fields}
-        text = json.dumps(fields, ensure_ascii=False) if told.text is None else visible(told.text)
+        text = json.dumps(fields, ensure_ascii=False) if answer.text is None else visible(answer.text)
         return protocol.CallToolResult(content=[protocol.TextContent(text=text)], structured_content=fields)
 
     def described(self) -> protocol.Tool:

@@ -21,7 +21,7 @@ def routes(runner: RequestRunner) -> list[BaseRoute]:
     paths: dict[str, list[OperationHandler]] = {}
     for each in handlers:
         paths.setdefault(template(each.path, each.operation), []).append(each)
-    # What is said word by word is found first, as it is looked for most.
+    # Routes without parameters come first, as they are called most.
     ordered = sorted(paths.items(), key=lambda item: "{" in item[0])
     return [Route(PREFIX + path, endpoint=Endpoint(several)) for path, several in ordered]
 

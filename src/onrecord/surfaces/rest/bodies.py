@@ -26,8 +26,8 @@ async def read_body(request: Request, most: int = BODY_BYTES) -> bytes:
 
 async def chunks(request: Request, most: int) -> AsyncIterator[bytes]:
     """The body as it arrives; too large if it says so or turns out to be."""
-    told = request.headers.get("content-length", "0")
-    if told.isdigit() and int(told[:20]) > most:
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length[:20]) > most:
         raise _too_large(most)
     size = 0
     try:
@@ -91,7 +91,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) != len(pairs):
         times = Counter(name for name, _ in pairs)
         twice = next(name for name, count in times.items() if count > 1)
-        raise ValueError(f"{twice[:80]!a} stands twice in one object")
+        raise ValueError(f"{twice[:80]!a} appears twice in one object")
     return value
 
 

@@ -11,8 +11,11 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from onrecord import faces
-from onrecord.errors import Fault, Invalid, OnRecordError
+from onrecord.errors import OnRecordError, invalid
+from onrecord.model.rules import Rule, Text
+from onrecord.model.shapes import Object, taken
 from onrecord.service import OnRecord
+from onrecord.surfaces.parsing import text_parser
 from onrecord.surfaces.rest import idempotency
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body
 from onrecord.surfaces.rest.problems import JSON, NO_METHOD, Refusal
@@ -37,7 +40,23 @@ class Parameter:
 
     name: str
     description: str
-    schema: JsonSchema = field(default_factory=lambda: dict(TEXT))
+    rule: Rule = Text()
+
+
+def read_parameters(given: Mapping[str, str], known: Sequence[Parameter]) -> dict[str, Any]:
+    """The parameters of a query, read and checked by their rules; Invalid lists every fault."""
+    rules = {each.name: each.rule for each in known}
+    values = {name: text_parser(rules[name])(text) if name in rules else text for name, text in given.items()}
+    return taken(Object("this address", rules), values)
+
+
+def object_schema(properties: Mapping[str, Any], *optional: str) -> dict[str, Any]:
+    """An object with these properties; all but the `optional` ones are required."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": [name for name in properties if name not in optional],
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +85,21 @@ class FaceRoute:
     is_one_write: bool = True
     #: What it may be refused with that nothing else here is.
     refusals: Mapping[int, str] = field(default_factory=dict)
+
+
+def get_route(
+    path: str, name: str, summary: str, act: Act, answer: JsonSchema, *parameters: Parameter
+) -> FaceRoute:
+    """A route that reads, with one answer."""
+    return FaceRoute(
+        method="GET",
+        path=path,
+        name=name,
+        summary=summary,
+        act=act,
+        parameters=parameters,
+        answers={200: RouteAnswer(summary, answer)},
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,13 +160,9 @@ class _FaceEndpoint:
         if key is None or route.method == "GET":
             return route.act(door, request, body)
         if not route.is_one_write:
-            raise Invalid(
-                [
-                    Fault(
-                        idempotency.HEADER,
-                        "protects one write, and this may do many; send it without, or each write by its own route",
-                    )
-                ]
+            raise invalid(
+                idempotency.HEADER,
+                "protects one write, but this request may write several times; send it without the header, or send each write to its own route",
             )
         name, sent = f"{self._http.face}.{route.name}", idempotency.sent(request, body)
         return idempotency.once_translated(

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from onrecord.access.identity import CONVERSATION
 from onrecord.access.keys import CreatedKey
 from onrecord.access.tenants import CreatedTenant, EraseTenant
-from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable
+from onrecord.errors import Conflict, NotFound, OnRecordError, StoreUnavailable, invalid
 from onrecord.model import ids
 from onrecord.model.limits import Permission
 from onrecord.model.memory import Memory
@@ -46,7 +46,7 @@ def key_in(headers: Headers) -> str | None:
     """The key that a request carries, if it carries one."""
     given = headers.getlist(HEADER)
     if len(given) > 1:
-        raise Invalid([Fault(HEADER, "was given twice; send one")])
+        raise invalid(HEADER, "was given twice; send one")
     return given[0] if given else None
 
 
@@ -66,7 +66,7 @@ def once(
     sent: tuple[bytes, ...],
     values: dict[str, Any],
 ) -> tuple[Answer, bool]:
-    """Do it unless it was done under this key, and say whether it was."""
+    """Do the operation unless it was done under this key; returns the answer, and whether it was done before."""
     _check(key)
     if not operation.is_offered_to(door.caller):
         # An answer is not given again to one who may not have it: the operation says so itself.
@@ -97,19 +97,19 @@ def once_translated(
     try:
         response = act(writing_through(door, guard.write))
     except OnRecordError:
-        if guard.done is None or guard.is_told:
+        if guard.done is None or guard.is_replayed:
             raise
         raise Conflict(
             "This request was done before, and the memory it was about has changed since, so the answer cannot be repeated; "
             f"nothing was done now. To do it again, send another {HEADER}."
         ) from None
-    if guard.is_told:
+    if guard.is_replayed:
         response.headers[REPLAYED] = "true"
     return response
 
 
 class _Guard:
-    """One request under a key: what it has answered before, and how it is done if it was not."""
+    """One request under a key: its kept answer, if there is one; otherwise it is done."""
 
     def __init__(
         self, runner: RequestRunner, door: OnRecord, name: str, key: str, sent: tuple[bytes, ...]
@@ -118,7 +118,7 @@ class _Guard:
         self._sent = SentRequest(
             tenant=door.caller.tenant,
             user=door.caller.user,
-            # What a sender chose may say something that is to be forgotten one day.
+            # A key that a sender chose may contain something that must be forgotten later.
             key=sha256(key.encode()).hexdigest(),
             operation=name,
             fingerprint=sha256(b"\n".join(sent)).hexdigest(),
@@ -126,8 +126,8 @@ class _Guard:
         )
         with runner.store.ledger(door.caller.tenant, writes=False) as ledger:
             self.done = ledger.requests.done(self._sent)
-        #: Whether the answer of before was given again.
-        self.is_told = False
+        #: Whether the kept answer was given again.
+        self.is_replayed = False
 
     def write(self, door: OnRecord, operation: Operation, asked: Request) -> Any:
         """The answer of an operation, from before if it was done then."""
@@ -136,11 +136,11 @@ class _Guard:
         answer = self.answer(door, operation, asked)
         if self.done is None:
             return answer
-        self.is_told = True
+        self.is_replayed = True
         return from_json(operation.answer, _again(door, operation, asked, self.done)[1])
 
     def answer(self, door: OnRecord, operation: Operation, asked: Request) -> Any:
-        """Do it, unless it is `done`; then there is no answer."""
+        """Do the operation; None if it was done before."""
         if self.done is not None:
             return None
         doing = IdempotentRequest(self._sent, lambda answer: _kept(operation, answer))
@@ -150,7 +150,7 @@ class _Guard:
             self.done = meanwhile.done
             return None
         is_trial = getattr(answer, "dry_run", False)
-        # In a tenant that was just erased nothing is to be there again.
+        # A tenant that was just erased must stay empty.
         has_erased_itself = isinstance(asked, EraseTenant) and asked.name == self._sent.tenant
         if not (doing.is_kept or is_trial or has_erased_itself):
             # What it does, it does in memory, or bit by bit so that doing it again does no harm, or it has only looked.
@@ -161,7 +161,7 @@ class _Guard:
 
 def _check(key: str) -> None:
     if not SHAPE.fullmatch(key):
-        raise Invalid([Fault(HEADER, "must be 1 to 200 printable ASCII characters")])
+        raise invalid(HEADER, "must be 1 to 200 printable ASCII characters")
 
 
 def worded(answer: Any) -> Answer:
@@ -176,28 +176,29 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
     """An answer without what must not be stored twice: texts of memories and titles, the secret of a key, and the id
     of an erased memory, which a repeated request names anyway.
     """
-    status, told = worded(answer)
-    kept = {name: value for name, value in told.items() if name != "secret"}
+    status, values = worded(answer)
+    kept = {name: value for name, value in values.items() if name != "secret"}
     if operation.name == "forget":
-        del kept["id"]
+        # A repeated request may say `kb.x`: whose memory of that name it meant is kept.
+        kept["whose"] = ids.owner_of(kept.pop("id"))
     for name in _FOUND_AGAIN:
         # A file that was deleted cannot be looked up again.
-        if isinstance(told.get(name), dict) and (operation.effect != "destroy" or name in _MEMORIES):
+        if isinstance(values.get(name), dict) and (operation.effect != "destroy" or name in _MEMORIES):
             parts = ("id", "version", "created_by")
-            kept[name] = {part: told[name][part] for part in parts if part in told[name]}
-    if "similar" in told:
-        kept["similar"] = [{part: each[part] for part in ("id", "likeness")} for each in told["similar"]]
+            kept[name] = {part: values[name][part] for part in parts if part in values[name]}
+    if "similar" in values:
+        kept["similar"] = [{part: each[part] for part in ("id", "likeness")} for each in values["similar"]]
     about = {kept[name]["id"] for name in _MEMORIES if kept.get(name)}
-    about |= {each["id"] for each in told.get("turned_down", ())}
-    about |= set(told["changeset"]["memories"] if "changeset" in told else ())
-    about |= {told["relation"][end] for end in ("source", "target") if "relation" in told}
-    return KeptAnswer(status, kept, sorted({*about, *told.get("superseded", ())}))
+    about |= {each["id"] for each in values.get("rejected", ())}
+    about |= set(values["changeset"]["memories"] if "changeset" in values else ())
+    about |= {values["relation"][end] for end in ("source", "target") if "relation" in values}
+    return KeptAnswer(status, kept, sorted({*about, *values.get("superseded", ())}))
 
 
 def _check_answered(done: Done) -> None:
     """That there is an answer to give again; the error says what there is instead."""
     if done.state == "different":
-        raise Invalid([Fault(HEADER, "was used for another request before; choose a new one")])
+        raise invalid(HEADER, "was used for another request before; choose a new one")
     if done.state == "forgotten":
         raise NotFound(
             "This request was done before, and the memory it was about has been erased since; nothing was done now. "
@@ -208,7 +209,7 @@ def _check_answered(done: Done) -> None:
 def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> Answer:
     """The same answer again, with a memory in its state then, and a conversation, an artifact or a changeset as it is now."""
     _check_answered(done)
-    kept = done.answer
+    kept = _with_present_names(done.answer)
     if operation.name == "create_key":
         raise Conflict(
             f"This request has created the key {kept['key']['id']} before, and its secret is shown only once. "
@@ -216,6 +217,8 @@ def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> 
         )
     if isinstance(asked, Forget):
         home, plain = ids.address(asked.id)
+        whose = kept.pop("whose", None)
+        plain = plain if whose is None else ids.owned(whose, ids.name_of(plain))
         kept = {"id": ids.spell(home or "", plain)} | kept
     # A writer gets the same answer again, even without the permission to read.
     reads: frozenset[Permission] = frozenset({"memory.read"})
@@ -230,15 +233,22 @@ def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> 
     return done.status, kept | found
 
 
+def _with_present_names(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer as this version names its fields. Those of a version before may still be kept, for a day."""
+    renamed = {_FORMER_NAMES.get(name, name): value for name, value in kept.items()}
+    outcome = renamed.get("outcome")
+    return renamed | ({"outcome": _FORMER_NAMES[outcome]} if outcome in _FORMER_NAMES else {})
+
+
 def _with_titles(door: OnRecord, similar: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """What was near, as far as it is still there."""
+    """The similar memories that still exist, with their titles."""
     for each in similar:
         with suppress(NotFound):
-            yield {**each, "title": door.show(each["id"]).memory.title}
+            yield {**each, "title": door.show(ids.exactly(each["id"])).memory.title}
 
 
 def _as_it_stood(door: OnRecord, wanted: Any) -> Memory:
-    versions = door.history(wanted["id"]).versions
+    versions = door.history(ids.exactly(wanted["id"])).versions
     return next((each.memory for each in versions if each.number == wanted["version"]), versions[-1].memory)
 
 
@@ -251,3 +261,5 @@ _FOUND_AGAIN: Final[Mapping[str, Callable[[OnRecord, Any], Any]]] = {
     "changeset": lambda door, wanted: door.changesets(wanted["id"]).changesets[0],
 }
 _MEMORIES: Final = ("memory", "proposal")
+#: What earlier versions called a field or an outcome.
+_FORMER_NAMES: Final = {"turned_down": "rejected"}

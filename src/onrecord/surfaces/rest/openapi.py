@@ -29,7 +29,7 @@ _STATUSES: Final = {
     403: "The caller may not do that.",
     404: "There is no such thing, or it is not for this caller to know.",
     405: "That cannot be done here.",
-    409: "Something stands in the way.",
+    409: "A conflict with the present state.",
     412: "The memory is no longer at that version.",
     413: "The body is too large.",
     415: "The media type of the body is not supported.",
@@ -104,7 +104,7 @@ def document() -> Schema:
 
 def _operation(operation: Operation, method: str, definitions: Definitions) -> Schema:
     summary, _, rest = (operation.request.__doc__ or "").partition("\n")
-    told: Schema = {
+    described: Schema = {
         "operationId": operation.name.rstrip("_"),
         "summary": summary.strip(),
         "description": " ".join(f"{summary} {rest} Needs the permission {operation.permission}.".split()),
@@ -113,24 +113,24 @@ def _operation(operation: Operation, method: str, definitions: Definitions) -> S
         "responses": _responses(operation, method, definitions),
     }
     if operation.name == "import_":
-        told["requestBody"] = {"required": True, "content": {LINES: {"schema": _LINES_SCHEMA}}}
+        described["requestBody"] = {"required": True, "content": {LINES: {"schema": _LINES_SCHEMA}}}
     elif method not in QUERIED:
         schema = input_schema(operation.request, without=path_fields(operation), exact=True)
-        told["requestBody"] = {
+        described["requestBody"] = {
             "required": "required" in schema,
             "content": {JSON: {"schema": schema}},
         }
-    return told
+    return described
 
 
 def _parameters(operation: Operation, method: str) -> list[Schema]:
     in_path = path_fields(operation)
-    told = []
+    parameters = []
     for each in request_fields(operation.request):
         is_queried = method in QUERIED or operation.name == "import_"
         if each.name in in_path or (is_queried and each.name != FILE_FIELD):
             rule = each.metadata["rule"]
-            told.append(
+            parameters.append(
                 {
                     "name": each.name,
                     "in": "path" if each.name in in_path else "query",
@@ -140,7 +140,7 @@ def _parameters(operation: Operation, method: str) -> list[Schema]:
                     "schema": _text_schema(rule),
                 }
             )
-    return told + [_header(name, help) for name, help in _header_help(operation, method).items()]
+    return parameters + [_header(name, help) for name, help in _header_help(operation, method).items()]
 
 
 def _text_schema(rule: Rule) -> Schema:
@@ -152,14 +152,14 @@ def _text_schema(rule: Rule) -> Schema:
 
 
 def _header_help(operation: Operation, method: str) -> dict[str, str]:
-    told = dict(_HEADERS)
+    headers = dict(_HEADERS)
     if method != "GET" and operation.name != "import_":
-        told |= _ONCE
+        headers |= _ONCE
     if operation.name == "revise":
-        told["If-Match"] = 'The version that is to be changed, such as "3".'
+        headers["If-Match"] = 'The version that you change, such as "3".'
     if operation.name == "show":
-        told["If-None-Match"] = "What is known already; if it is the same, nothing is sent."
-    return told
+        headers["If-None-Match"] = "What is known already; if it is the same, nothing is sent."
+    return headers
 
 
 def _header(name: str, help: str) -> Schema:
@@ -178,15 +178,15 @@ def _responses(operation: Operation, method: str, definitions: Definitions) -> S
     content = {JSON: {"schema": answer}}
     if operation.name == "export":
         content = {LINES: {"schema": _LINES_SCHEMA}}
-    told: Schema = {"200": {"description": _first(operation.answer), "content": content}}
+    responses: Schema = {"200": {"description": _first(operation.answer), "content": content}}
     if operation.name in ("remember", "create_key", "create_tenant"):
-        told["201"] = {"description": "It was made.", "content": content}
+        responses["201"] = {"description": "It was made.", "content": content}
     if operation.name == "create_key":
-        del told["200"]
+        del responses["200"]
     if operation.name == "show":
-        told["304"] = {"description": "It is as it was."}
+        responses["304"] = {"description": "It is as it was."}
     problems = {"content": {PROBLEM: {"schema": {"$ref": f"{SCHEMAS}ProblemDetails"}}}}
-    return told | {
+    return responses | {
         str(status): {"description": text} | problems
         for status, text in _STATUSES.items()
         if status != 412 or operation.name == "revise"
@@ -197,7 +197,7 @@ def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Sc
     """The description of a face's route."""
     in_path = set(re.findall(r"{(\w+)", route.path))
     is_once = route.method != "GET" and route.is_one_write
-    told: Schema = {
+    described: Schema = {
         "operationId": f"{http.face}_{route.name}",
         "summary": route.summary,
         "tags": [http.face],
@@ -207,7 +207,7 @@ def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Sc
                 "in": "path" if each.name in in_path else "query",
                 "required": each.name in in_path,
                 "description": each.description,
-                "schema": dict(each.schema),
+                "schema": rule_schema(each.rule),
             }
             for each in route.parameters
         ]
@@ -217,8 +217,8 @@ def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Sc
     }
     if route.body is not None:
         content = {JSON: {"schema": dict(route.body)}}
-        told["requestBody"] = {"required": bool(route.body.get("required")), "content": content}
-    return told
+        described["requestBody"] = {"required": bool(route.body.get("required")), "content": content}
+    return described
 
 
 def _answer(answer: RouteAnswer, definitions: Definitions) -> Schema:
@@ -253,15 +253,15 @@ def _health(name: str) -> Schema:
         "required": ["status"],
     }
     content = {"content": {JSON: {"schema": schema}}}
-    told: Schema = {"200": {"description": "Yes."} | content}
+    responses: Schema = {"200": {"description": "Yes."} | content}
     if name == "ready":
-        told["503"] = {"description": "No."} | content
+        responses["503"] = {"description": "No."} | content
     return {
         "operationId": f"health_{name}",
         "summary": f"Is it {name}?",
         "tags": ["health"],
         "security": [],
-        "responses": told,
+        "responses": responses,
     }
 
 
@@ -277,7 +277,7 @@ _PROBLEM_SCHEMA: Final[Schema] = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
-        "request": {"type": "string", "description": "The id of the request, for whoever reads the log."},
+        "request": {"type": "string", "description": "The id of the request, to find it in the log."},
         "faults": {
             "type": "array",
             "items": {

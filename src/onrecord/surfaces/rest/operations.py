@@ -31,7 +31,7 @@ _PARAMETERS: Final = re.compile(r"\{(\w+)\}")
 _TAG: Final = re.compile(r'"(?P<version>[0-9]{1,10})(?:\.[0-9a-f]+)?"')
 _MOST_PARAMETERS: Final = 1_000
 #: Operations that make or end keys; after them keys are looked up again at once.
-_OF_KEYS: Final = frozenset({"create_key", "revoke_key", "erase_tenant"})
+_OF_KEYS: Final = frozenset({"create_key", "change_key", "revoke_key", "erase_tenant"})
 #: Operations whose answer shows a memory; its version is the ETag.
 _TAGGED: Final = frozenset({"show", "remember", "revise"})
 
@@ -83,13 +83,13 @@ class OperationHandler:
         key = idempotency.key_in(request.headers)
         # Reads run again: a stored answer could show what the caller may no longer see.
         if key is None or self.operation.effect == "read":
-            told, repeated = idempotency.worded(door.perform(self.operation, **values)), False
+            answered, repeated = idempotency.worded(door.perform(self.operation, **values)), False
         else:
             sent = idempotency.sent(request, body)
-            told, repeated = idempotency.once(self.runner, door, self.operation, key, sent, values)
+            answered, repeated = idempotency.once(self.runner, door, self.operation, key, sent, values)
         if self.operation.name in _OF_KEYS:
             self.runner.authenticator.forget_keys()
-        return self.response(request, told, repeated=repeated)
+        return self.response(request, answered, repeated=repeated)
 
     def values(self, request: Request, body: bytes) -> dict[str, Any]:
         """The fields of the request, from path, query and body."""
@@ -143,18 +143,18 @@ class OperationHandler:
         values["expected_version"] = int(tag["version"])
 
     def response(self, request: Request, answer: idempotency.Answer, *, repeated: bool = False) -> Response:
-        status, told = answer
+        status, body = answer
         headers = {idempotency.REPLAYED: "true"} if repeated else {}
         if self.operation.name in _TAGGED:
-            tag = _tag(told)
+            tag = _tag(body)
             headers |= {"etag": tag, "cache-control": "private, no-cache"}
             if self.method == "GET" and _is_known(request.headers.get("if-none-match"), tag):
                 return Response(status_code=304, headers=headers)
-        if status == 201 and "memory" in told:
-            headers["location"] = f"{PREFIX}/memories/{quote(told['memory']['id'])}"
-        if self.method == "GET" and told.get("next"):
-            headers["link"] = _next(request, told["next"])
-        return Response(json.dumps(told, ensure_ascii=False), status, headers, JSON)
+        if status == 201 and "memory" in body:
+            headers["location"] = f"{PREFIX}/memories/{quote(body['memory']['id'])}"
+        if self.method == "GET" and body.get("next"):
+            headers["link"] = _next(request, body["next"])
+        return Response(json.dumps(body, ensure_ascii=False), status, headers, JSON)
 
 
 class Endpoint:
@@ -222,10 +222,10 @@ def _pairs(query: str) -> list[tuple[str, str]]:
         raise invalid("query", f"has more than {_MOST_PARAMETERS} parameters, or cannot be read") from None
 
 
-def _tag(told: Any) -> str:
+def _tag(answer: Any) -> str:
     """The version of a memory; with relations also a hash of the related memories, which change without it."""
-    version = told["memory"]["version"]
-    if edges := told.get("edges"):
+    version = answer["memory"]["version"]
+    if edges := answer.get("edges"):
         mark = sha256(json.dumps(edges).encode()).hexdigest()[:12]
         return f'"{version}.{mark}"'
     return f'"{version}"'

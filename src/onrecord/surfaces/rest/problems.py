@@ -82,7 +82,7 @@ _GUARDED: Final = {
 def problem(error: Exception, request: str, *, conditional: bool = False) -> Response:
     """The response to a failed request; `conditional` if it named the version it wanted."""
     kind = PRECONDITION if conditional and isinstance(error, VersionConflict) else kind_of(error)
-    told: dict[str, Any] = {
+    details: dict[str, Any] = {
         "type": f"urn:onrecord:{kind.name}",
         "title": kind.title,
         "status": kind.status,
@@ -90,10 +90,10 @@ def problem(error: Exception, request: str, *, conditional: bool = False) -> Res
         "request": request,
     }
     if isinstance(error, Invalid):
-        told["faults"] = [{"field": fault.field, "message": fault.message} for fault in error.faults]
+        details["faults"] = [{"field": fault.field, "message": fault.message} for fault in error.faults]
     if isinstance(error, VersionConflict):
-        told |= {"memory": error.memory, "expected": error.expected, "actual": error.actual}
-    body = json.dumps(told, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        details |= {"memory": error.memory, "expected": error.expected, "actual": error.actual}
+    body = json.dumps(details, ensure_ascii=False).encode("utf-8", "backslashreplace")
     return Response(body, kind.status, headers_of(error), PROBLEM)
 
 

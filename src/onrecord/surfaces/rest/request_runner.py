@@ -1,14 +1,16 @@
 """WHO runs a request? A thread, which finds the caller, counts the request, and opens the caller's door."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
-from typing import TypeVar, TypeVarTuple, Unpack
+from functools import cached_property, partial
+from typing import Protocol, TypeVar, TypeVarTuple, Unpack
 
 from anyio import move_on_after
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.responses import Response
 
 from onrecord.access.identity import Authenticator
 from onrecord.access.throttle import Budget, Throttle
@@ -49,6 +51,31 @@ class RequestState:
     door: OnRecord | None = None
     #: Counts one more piece of work of this request; TooMany if nothing is left.
     count_another: Callable[[], None] = lambda: None
+    #: How an error is shown to whoever asked, if not as a problem in JSON.
+    show_problem: Callable[[Exception], Response] | None = None
+
+
+class CallerSource(Protocol):
+    """Finds the caller of a request. Several threads use it."""
+
+    def caller(self, request: Request) -> Caller:
+        """Unauthenticated if nobody is known to ask."""
+
+    def credential(self, request: Request) -> str:
+        """What shows who asks: two callers never show the same."""
+
+
+class ByHeader:
+    """By the key or token in the header; without one, by the address."""
+
+    def __init__(self, authenticator: Authenticator) -> None:
+        self._authenticator = authenticator
+
+    def caller(self, request: Request) -> Caller:
+        return self._authenticator.caller(request.headers, peer_of(request), state_of(request).request)
+
+    def credential(self, request: Request) -> str:
+        return request.headers.get("authorization") or peer_of(request) or ""
 
 
 class RequestRunner:
@@ -69,26 +96,32 @@ class RequestRunner:
         other. Requests that are not slow by nature must end within `within_s` seconds.
         """
         self.door, self.store, self.authenticator, self.clock = door, store, authenticator, clock
-        self._throttle, self._readers, self._within_s = throttle, readers, within_s
-        self._lanes: _Lanes | None = None
+        self.throttle, self._within_s = throttle, within_s
+        self._who: CallerSource = ByHeader(authenticator)
+        self._lanes = _Lanes(readers)
         #: The tenant of each credential that was used before.
         self._tenants: LruCache[int, str] = LruCache(_MOST_CREDENTIALS)
+
+    def asked_by(self, who: CallerSource) -> "RequestRunner":
+        """The same threads and limits, for requests whose callers are found otherwise."""
+        runner = copy(self)
+        runner._who, runner._tenants = who, LruCache(_MOST_CREDENTIALS)
+        return runner
 
     def admit(self, request: Request) -> OnRecord:
         """The door of the request's caller; Unauthenticated or TooMany otherwise. Call it in a thread."""
         state = state_of(request)
         if state.door is None:
-            peer = request.client.host if request.client else None
-            caller = self.authenticator.caller(request.headers, peer, state.request)
+            caller = self._who.caller(request)
             state.caller = caller
-            self._tenants.put(_credential(request), caller.tenant)
+            self._tenants.put(hash(self._who.credential(request)), caller.tenant)
             state.count_another = lambda: self._count(state, caller)
             state.count_another()
             state.door = self.door.as_caller(caller)
         return state.door
 
     def _count(self, state: RequestState, caller: Caller) -> None:
-        state.budget = self._throttle.take(caller)
+        state.budget = self.throttle.take(caller)
 
     async def authenticate_large(self, request: Request) -> None:
         """Authenticate the sender of a large body before reading it, so that a stranger cannot fill our memory.
@@ -100,8 +133,12 @@ class RequestRunner:
 
     async def authenticate(self, request: Request) -> OnRecord:
         """The door of this request's caller, found without waiting for other work of any tenant."""
+        return await self.run_unknown(partial(self.admit, request))
+
+    async def run_unknown(self, act: Callable[[], Answer]) -> Answer:
+        """Run what finds out who asks, without waiting for the work of any tenant."""
         with move_on_after(self._within_s):
-            return await self._opened().door.run(None, partial(self.admit, request))
+            return await self._lanes.opened.door.run(None, act)
         raise StoreUnavailable(f"{self._late}.")
 
     async def call(self, request: Request, act: Callable[[OnRecord], Answer]) -> Answer:
@@ -123,7 +160,7 @@ class RequestRunner:
 
         Work `by` a request waits for others of its tenant if the tenant has its share of the threads.
         """
-        lanes = self._opened()
+        lanes = self._lanes.opened
         lane = lanes.slow if slow else lanes.reading if reads else lanes.usual
         whose = None if by is None else await self._whose(by)
         with move_on_after(None if slow else self._within_s):
@@ -139,33 +176,38 @@ class RequestRunner:
     def _late(self) -> str:
         return f"There was no answer within {self._within_s} seconds (see request_timeout)"
 
-    def _opened(self) -> "_Lanes":
-        # Made here, since lanes belong to the running event loop.
-        if self._lanes is None:
-            self._lanes = _Lanes(
-                door=Lane(DOOR_THREADS, DOOR_THREADS),
-                usual=_lane(THREADS, _PARTS_OF_USUAL),
-                slow=_lane(SLOW_THREADS, _PARTS_OF_OTHERS),
-                reading=_lane(self._readers, _PARTS_OF_OTHERS),
-            )
-        return self._lanes
-
     async def _whose(self, request: Request) -> str:
         """The tenant of a request. Unknown credentials are checked first, so that many keys, or many spellings of one,
         still give a tenant one share.
         """
-        if known := self._tenants.get(_credential(request)):
+        if known := self._tenants.get(hash(self._who.credential(request))):
             return known
         return (await self.authenticate(request)).caller.tenant
 
 
-def _credential(request: Request) -> int:
-    peer = request.client.host if request.client else ""
-    return hash(request.headers.get("authorization") or peer)
+def peer_of(request: Request) -> str | None:
+    """The other end of the connection."""
+    return request.client.host if request.client else None
+
+
+class _Lanes:
+    """The lanes of a server, opened when they are first used, since they belong to the running event loop."""
+
+    def __init__(self, readers: int) -> None:
+        self._readers = readers
+
+    @cached_property
+    def opened(self) -> "_OpenLanes":
+        return _OpenLanes(
+            door=Lane(DOOR_THREADS, DOOR_THREADS),
+            usual=_lane(THREADS, _PARTS_OF_USUAL),
+            slow=_lane(SLOW_THREADS, _PARTS_OF_OTHERS),
+            reading=_lane(self._readers, _PARTS_OF_OTHERS),
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class _Lanes:
+class _OpenLanes:
     """The lanes for finding out who asks, for usual work, slow work, and reading."""
 
     door: Lane
@@ -179,8 +221,8 @@ def _lane(threads: int, parts: int) -> Lane:
 
 
 def _may_be_large(headers: Headers) -> bool:
-    told = headers.get("content-length", "0")
-    return "transfer-encoding" in headers or not told.isdigit() or int(told[:20]) > _SMALL_BYTES
+    length = headers.get("content-length", "0")
+    return "transfer-encoding" in headers or not length.isdigit() or int(length[:20]) > _SMALL_BYTES
 
 
 def state_of(request: Request) -> RequestState:

@@ -6,15 +6,17 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
-from starlette.routing import Router
+from starlette.requests import Request
+from starlette.routing import Match, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from onrecord.app import ServerParts, is_loopback, open_server_parts
-from onrecord.config import Config, load, read_choice, read_several
-from onrecord.surfaces import rest
+from onrecord.config import Config, load, read_choice, read_origin, read_several
+from onrecord.surfaces import rest, web
 from onrecord.surfaces.background_worker import background_worker
 from onrecord.surfaces.mcp.faces import OpenedFaces
 from onrecord.surfaces.mcp.http import CHECKED_BEFORE, mcp_app
+from onrecord.surfaces.recent_requests import RecentRequests
 from onrecord.surfaces.rest import declared, openapi
 from onrecord.surfaces.rest.problems import NO_ROUTE, Refusal
 from onrecord.surfaces.rest.request_runner import COMPUTING_THREADS, THREADS, RequestRunner
@@ -23,6 +25,7 @@ from onrecord.surfaces.serving.access_log import AccessLog, Log, LogHandler, jso
 from onrecord.surfaces.serving.connections import request_timeout
 from onrecord.surfaces.serving.host_guard import LOOPBACK, HostGuard
 from onrecord.surfaces.serving.metrics import Metrics
+from onrecord.surfaces.web.sign_in import ComingIn
 
 #: The loggers whose messages go into our log.
 _SPEAKERS: Final = ("onrecord", "uvicorn")
@@ -48,15 +51,23 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
         readers=readers,
         within_s=request_timeout(config),
     )
-    metrics = Metrics()
-    parts.door.advisor.listen(metrics.note_advice)
+    metrics, recent = Metrics(), RecentRequests()
+    metrics.watch_advisor(parts.door.advisor)
+    coming = ComingIn(
+        public_url=None if config.public_url is None else read_origin("public_url", config.public_url),
+        code_flow=parts.code_flow,
+        embed_origins=[read_origin("embed_origins", each) for each in read_several(config.embed_origins)],
+    )
+    faces = OpenedFaces(config, parts.door)
     mcp = mcp_app(
         runner,
-        OpenedFaces(config, parts.door),
+        faces,
         speaks=read_several(config.faces),
         issuer=config.oidc_issuer,
         security=CHECKED_BEFORE,
+        pages=coming.address,
     )
+    pages = web.routes(runner, coming, faces, recent, config)
     router = Router(
         [
             *rest.routes(runner),
@@ -64,6 +75,7 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
             *health.routes(runner, metrics),
             *mcp.router.routes,
             *(route for http in declared.of_faces() for route in http.open(runner)),
+            *pages,
         ],
         redirect_slashes=False,
         default=_nothing_here,
@@ -71,8 +83,13 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
     )
     here = (*LOOPBACK, config.host) if is_loopback(config.host) else None
     hosts = read_several(config.allowed_hosts) or here
-    guarded = HostGuard(router, hosts=hosts, origins=read_several(config.allowed_origins))
-    return AccessLog(guarded, metrics, log)
+    guarded = HostGuard(
+        router,
+        hosts=hosts,
+        origins=read_several(config.allowed_origins),
+        is_linked=lambda scope: any(each.matches(scope)[0] is Match.FULL for each in pages),
+    )
+    return AccessLog(guarded, metrics, log, recent)
 
 
 def _waits_for_others(config: Config) -> bool:
@@ -90,6 +107,7 @@ async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1000})
         return
+    web.show_to_browsers(Request(scope))
     raise Refusal(NO_ROUTE, "There is nothing at this address. See /openapi.json for what there is.")
 
 

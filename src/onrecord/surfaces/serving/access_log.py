@@ -17,15 +17,17 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onrecord.errors import OnRecordError, StoreUnavailable
+from onrecord.surfaces.recent_requests import RecentRequests
 from onrecord.surfaces.rest.problems import NO_METHOD, NO_ROUTE, Refusal, problem
 from onrecord.surfaces.rest.request_runner import RequestState
 from onrecord.surfaces.serving.metrics import Metrics
 
 _SANE: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+#: For whatever is no page; pages say what they load, and send their own address to their own forms.
 _SECURITY: Final = {
-    "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
 }
 _GONE: Final = 499
 
@@ -40,8 +42,8 @@ def json_log() -> Log:
         structlog.WriteLogger(sys.stderr),
         processors=[_timestamp, structlog.processors.JSONRenderer(serializer=json.dumps)],
     )
-    told: Log = logger.info
-    return told
+    log: Log = logger.info
+    return log
 
 
 class LogHandler(logging.Handler):
@@ -52,14 +54,14 @@ class LogHandler(logging.Handler):
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        told = {"level": record.levelname.lower(), "from": record.name, "said": record.getMessage()}
+        fields = {"level": record.levelname.lower(), "from": record.name, "said": record.getMessage()}
         if record.exc_info and record.exc_info[0]:
-            told["error"] = record.exc_info[0].__name__
-        self._log("note", **told)
+            fields["error"] = record.exc_info[0].__name__
+        self._log("note", **fields)
 
 
-def _timestamp(logger: Any, name: str, told: MutableMapping[str, Any]) -> dict[str, Any]:
-    return {"at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), **told}
+def _timestamp(logger: Any, name: str, event: MutableMapping[str, Any]) -> dict[str, Any]:
+    return {"at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), **event}
 
 
 class AccessLog:
@@ -68,8 +70,8 @@ class AccessLog:
     Plain ASGI, since Starlette's middleware would buffer streams and could not see how they ended.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, log: Log) -> None:
-        self._app, self._metrics, self._log = app, metrics, log
+    def __init__(self, app: ASGIApp, metrics: Metrics, log: Log, recent: RecentRequests) -> None:
+        self._app, self._metrics, self._log, self._recent = app, metrics, log, recent
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -97,7 +99,12 @@ class AccessLog:
                 # A part of the response is sent already, so the connection can only be closed.
                 raise
             conditional = "if-match" in Headers(scope=scope)
-            response = problem(_refusal(error), state.request, conditional=conditional)
+            refusal = _refusal(error)
+            response = (
+                problem(refusal, state.request, conditional=conditional)
+                if state.show_problem is None
+                else state.show_problem(refusal)
+            )
             await response(scope, receive, send_on)
         finally:
             self._metrics.in_flight.dec()
@@ -107,11 +114,13 @@ class AccessLog:
         route = getattr(scope.get("route"), "path_format", None) or "unknown"
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         self._metrics.note(route, method, status, took_s)
-        told = {"method": method, "route": route, "status": status, "ms": round(took_s * 1_000, 1)}
-        told["request"] = state.request
+        tenant, user = ("", "") if state.caller is None else (state.caller.tenant, state.caller.user)
+        self._recent.note(route, method, status, took_s, tenant=tenant, user=user, request=state.request)
+        fields = {"method": method, "route": route, "status": status, "ms": round(took_s * 1_000, 1)}
+        fields["request"] = state.request
         if state.caller is not None:
-            told |= {"tenant": state.caller.tenant, "user": state.caller.user}
-        self._log("request", **told)
+            fields |= {"tenant": state.caller.tenant, "user": state.caller.user}
+        self._log("request", **fields)
 
     def _note(self, error: Exception, state: RequestState) -> None:
         """Log an unexpected failure, without its message, which may contain what was sent."""
@@ -133,13 +142,14 @@ def _refusal(error: Exception) -> Exception:
     headers = error.headers or {}
     if error.status_code == 404:
         return Refusal(NO_ROUTE, "There is nothing at this address.", headers)
-    return Refusal(NO_METHOD, f"Allowed here: {headers.get('Allow', 'ask otherwise')}.", headers)
+    return Refusal(NO_METHOD, f"Allowed here: {headers.get('Allow', 'other methods')}.", headers)
 
 
 def _add_headers(message: Message, state: RequestState) -> None:
     headers = MutableHeaders(scope=message)
-    headers.update({"x-request-id": state.request} | _SECURITY)
-    headers.setdefault("cache-control", "no-store")
+    headers.update({"x-request-id": state.request, "x-content-type-options": "nosniff"})
+    for name, value in _SECURITY.items():
+        headers.setdefault(name, value)
     if state.budget is not None:
         headers["ratelimit-limit"] = str(state.budget.limit)
         headers["ratelimit-remaining"] = str(state.budget.remaining)

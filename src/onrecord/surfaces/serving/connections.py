@@ -27,7 +27,7 @@ _log: Final = logging.getLogger("onrecord.serving")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ConnectionLimits:
     """How many connections there may be at once, and how many seconds a request has to be sent."""
 
     connections: int
@@ -36,7 +36,7 @@ class Limits:
 
 def server_settings(config: Config) -> dict[str, Any]:
     """The settings of uvicorn, which other processes can use too."""
-    limits = Limits(
+    limits = ConnectionLimits(
         connections=read_number("connections", config.connections, 1, 1_000_000),
         sent_within_s=request_timeout(config),
     )
@@ -63,7 +63,7 @@ def request_timeout(config: Config) -> int:
 class Connection(HttpToolsProtocol):
     """One connection, from the first byte to the last."""
 
-    def __init__(self, *given: Any, limits: Limits, **named: Any) -> None:
+    def __init__(self, *given: Any, limits: ConnectionLimits, **named: Any) -> None:
         super().__init__(*given, **named)
         self._limits = limits
         self._in_head, self._sent, self._since = True, 0, self.loop.time()
@@ -181,7 +181,7 @@ class Connection(HttpToolsProtocol):
             self._end(b"408 Request Timeout")
 
     def _watch_sending(self) -> None:
-        """An answer has so long again and again, as long as it is read."""
+        """The time limit of an answer begins anew whenever the client reads some of it."""
         self._stop_sending()
         left = self.transport.get_write_buffer_size()
         self._unread = self.loop.call_later(self._limits.sent_within_s, self._look_at_sending, left)
@@ -226,13 +226,13 @@ class Connection(HttpToolsProtocol):
 
 
 class _LastWarning:
-    told_at = float("-inf")
+    warned_at = float("-inf")
 
 
 def _tell_of_crowd(most: int) -> None:
     """Warn, but not each time: a flood of connections would also fill the log."""
-    if (now := time.monotonic()) - _LastWarning.told_at >= _TELL_AGAIN_S:
-        _LastWarning.told_at = now
+    if (now := time.monotonic()) - _LastWarning.warned_at >= _TELL_AGAIN_S:
+        _LastWarning.warned_at = now
         _log.warning(
             "All %d connections are taken (see the setting connections): those without a key are closed or refused.",
             most,

@@ -40,15 +40,15 @@ class _Health:
 
     async def live(self, request: Request) -> Response:
         """Whether this process answers; the store is not asked."""
-        return _told(200, {"status": "live"})
+        return _response(200, {"status": "live"})
 
     async def ready(self, request: Request) -> Response:
         """Whether the store answers; details are for callers with the permission."""
         ready = await self._is_ready_soon()
-        told: dict[str, Any] = {"status": "ready" if ready else "unavailable"}
+        state: dict[str, Any] = {"status": "ready" if ready else "unavailable"}
         if ready and "authorization" in request.headers and await self._is_admin_soon(request):
-            told |= {"version": __version__, "location": self._runner.store.location}
-        return _told(200 if ready else 503, told)
+            state |= {"version": __version__, "location": self._runner.store.location}
+        return _response(200 if ready else 503, state)
 
     async def metrics(self, request: Request) -> Response:
         """The metrics; from other machines they need the admin permission."""
@@ -85,5 +85,5 @@ class _Health:
         return self._is_ready
 
 
-def _told(status: int, told: dict[str, Any]) -> Response:
-    return Response(json.dumps(told), status, media_type=JSON)
+def _response(status: int, state: dict[str, Any]) -> Response:
+    return Response(json.dumps(state), status, media_type=JSON)

@@ -1,7 +1,7 @@
 """MAY this be asked at all? Host, Origin and address are checked first: foreign web pages may not ask."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -22,6 +22,8 @@ _SECRET_IN_QUERY: Final = re.compile(
 )
 #: How a browser says that a page of this server asks, or a person by an address that they typed.
 _OF_NO_OTHER_PAGE: Final = frozenset({"same-origin", "none"})
+#: What others may show in a frame of theirs.
+EMBEDDED: Final = "/embed/"
 _PORT: Final = re.compile(r":\d{1,5}$")
 _ALLOWED: Final = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
@@ -41,11 +43,18 @@ class HostGuard:
     to its route.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str] | None, origins: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str] | None,
+        origins: Collection[str],
+        is_linked: Callable[[Scope], bool] = lambda scope: False,
+    ) -> None:
         """`hosts` is None if any name is accepted. Pages must be of this server or of the named `origins`: other
-        pages served on this machine may come from anywhere.
+        pages served on this machine may come from anywhere. `is_linked` says to what other sites may link.
         """
-        self._app = app
+        self._app, self._is_linked = app, is_linked
         self._hosts = None if hosts is None else frozenset(each.lower() for each in hosts)
         self._origins = frozenset(each.lower().rstrip("/") for each in origins)
 
@@ -64,7 +73,8 @@ class HostGuard:
                 f"Pages of {origin[:80]!a} may not call this server; see the setting allowed_origins.",
             )
         # Browsers request images and scripts without an Origin.
-        if origin is None and not set(headers.getlist("sec-fetch-site")) <= _OF_NO_OTHER_PAGE:
+        is_ours = set(headers.getlist("sec-fetch-site")) <= _OF_NO_OTHER_PAGE
+        if origin is None and not is_ours and not (_is_navigation(scope, headers) and self._is_linked(scope)):
             raise Refusal(
                 FOREIGN_ORIGIN,
                 "Pages of other servers may not call this one; see the setting allowed_origins.",
@@ -100,6 +110,15 @@ class HostGuard:
         if there.scheme not in ("http", "https"):
             return False
         return there.netloc == host
+
+
+def _is_navigation(scope: Scope, headers: Headers) -> bool:
+    """Whether a person follows a link, or a frame is filled: what comes back is shown, and no script of the page that
+    led here can read it.
+    """
+    dest, path = headers.getlist("sec-fetch-dest"), scope["path"]
+    shown = dest == ["document"] or (dest == ["iframe"] and path.startswith(EMBEDDED))
+    return scope["method"] == "GET" and headers.getlist("sec-fetch-mode") == ["navigate"] and shown
 
 
 def _shared(origin: str) -> dict[str, str]:

@@ -43,7 +43,7 @@ class Workers:
     def __init__(
         self, application: str, settings: Mapping[str, Any], listening: socket.socket, places: int
     ) -> None:
-        self._told = (application, {**settings, "workers": places})
+        self._served = (application, {**settings, "workers": places})
         self._sockets = _sockets(listening, places)
         self._workers: dict[int, _Worker] = {}
         self._stopping = False
@@ -70,7 +70,7 @@ class Workers:
         spawning = multiprocessing.get_context("spawn")
         ready, tell = spawning.Pipe(duplex=False)
         process = spawning.Process(
-            target=_work, args=(*self._told, self._sockets[place], tell), name=f"onrecord-{place}"
+            target=_work, args=(*self._served, self._sockets[place], tell), name=f"onrecord-{place}"
         )
         process.start()
         # The child has its own end; an open end here would hide that the child died.
@@ -109,7 +109,7 @@ class Workers:
         for worker in self._workers.values():
             worker.process.terminate()
         # Each ends itself by then, unless it is stopped or stuck.
-        last = time.monotonic() + (self._told[1].get("timeout_graceful_shutdown") or 0) + 2 * AFTERWARDS_S
+        last = time.monotonic() + (self._served[1].get("timeout_graceful_shutdown") or 0) + 2 * AFTERWARDS_S
         for worker in self._workers.values():
             worker.process.join(max(last - time.monotonic(), 0))
             if worker.process.is_alive():

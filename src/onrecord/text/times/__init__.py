@@ -1,4 +1,4 @@
-"""WHICH times does a question name? "Last quarter", "before March", "3 May" become windows, for whoever asks now."""
+"""WHICH times does a question name? "Last quarter", "before March", "3 May" become windows, counted from the time of the question."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ class Window(NamedTuple):
 
     start: datetime | None
     end: datetime | None
-    # The words that say so, and where they stand in the question.
+    # The words that name the time, and their place in the question.
     text: str
     span: tuple[int, int]
 

@@ -182,7 +182,7 @@ class Anchors(Cursor):
         return self._made_of(self._of(place + 2), lambda whole: nth(whole, _unit(following), number))
 
     def _of(self, place: int) -> FoundTime | None:
-        """What stands after "of"; "the week" is then this week."""
+        """What follows "of"; "the week" is then this week."""
         if self._at(place).word != "of":
             return None
         unit = self._at(place + 2)

@@ -1,4 +1,4 @@
-"""WHAT stands at a place in a question? Looks at tokens one by one: what came before, which year or day, how many."""
+"""WHAT is at a place in a question? Looks at tokens one by one: what came before, which year or day, how many."""
 
 from datetime import datetime, tzinfo
 from typing import Final
@@ -34,7 +34,7 @@ _LAST_YEAR: Final = 2099
 
 
 class Cursor:
-    """The tokens of one question, and the moment and zone of whoever asks it."""
+    """The tokens of one question, and the moment and time zone in which it is asked."""
 
     def __init__(self, tokens: list[TimeToken], now: datetime, zone: tzinfo) -> None:
         self._tokens = tokens

@@ -137,7 +137,7 @@ class Reader(Anchors):
         return None
 
     def _range(self, place: int, left: FoundTime) -> Span:
-        """What was found, or all from there to what stands after "to" or "and"."""
+        """What was found, or the whole range up to what follows "to" or "and"."""
         between = self._tokens[place].word == "between"
         joint = self._at(left.next, comma=between).word
         if joint in TO or (between and joint == "and"):

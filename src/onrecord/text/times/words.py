@@ -46,7 +46,7 @@ Value = int | Unit | Period | Yearly | Weekly | DatePart | TimeOfDay | datetime 
 
 
 class TimeToken(NamedTuple):
-    """A word in small letters with what it stands for, and how it stands in the text."""
+    """A word in small letters, its meaning, and its spelling in the text."""
 
     word: str
     kind: TokenKind
@@ -218,7 +218,7 @@ def _read_pair(core: str, at: int) -> Iterator[TimeToken]:
 
 
 def _read_figures(word: str) -> tuple[TokenKind, Value] | None:
-    """What a word with digits stands for; a date that no calendar has is a date without a value."""
+    """The meaning of a word with digits; a date that no calendar has is a date without a value."""
     if _NUMBER.fullmatch(word):
         return "number", int(word)
     if found := _ORDINAL.fullmatch(word):

@@ -11,7 +11,6 @@ from typing import Any, Final
 from onrecord.context.conversation import inside
 from onrecord.errors import (
     Conflict,
-    Fault,
     Forbidden,
     Invalid,
     NotFound,
@@ -19,6 +18,7 @@ from onrecord.errors import (
     OutcomeUnknown,
     StoreUnavailable,
     TooMany,
+    invalid,
 )
 from onrecord.faces.arbiter import advice, agents
 from onrecord.faces.arbiter.entries import ACTIVE, ONE_LIST
@@ -36,6 +36,7 @@ from onrecord.faces.arbiter.slash.parsed import (
     Expand,
     Help,
     Invalidate,
+    JudgeEntry,
     ReadFile,
     ReadNotes,
     ReadSharedNotes,
@@ -51,6 +52,8 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.conversation_names import key_of
 from onrecord.model.limits import NEIGHBOUR_LIMIT, RelationName
 from onrecord.model.request import checked
+from onrecord.model.rules import OrNone, Text
+from onrecord.model.shapes import checked_field
 from onrecord.model.workspace import DEFAULT_AGENT, SHARED_SCRATCHPAD, AgentSettings, ConversationKey
 from onrecord.providers.advising import NO_ADVISOR
 from onrecord.recall.relations import Neighbourhood
@@ -58,12 +61,14 @@ from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 from onrecord.workspace.agents import ShowAgent
 
-__all__ = ["COMMANDS", "SlashAnswer", "SlashResult", "commands", "run"]
+__all__ = ["COMMANDS", "SAID", "SlashAnswer", "SlashResult", "commands", "run"]
 
 #: The most commands that we run in one text.
 COMMANDS: Final = 200
+#: What an agent has said: what cannot be stored in it is refused by the command that would store it.
+SAID: Final = Text(any_character=True)
 #: Once the answers to a text are longer than this, we run no more of its commands.
-TOLD_BYTES: Final = 16 * 1024 * 1024
+OUTPUT_BYTES: Final = 16 * 1024 * 1024
 _BROWSED: Final = 100
 _FOUND: Final = 50
 _FOUND_TO_RERANK: Final = 10
@@ -76,7 +81,7 @@ _UNAVAILABLE: Final = "the store cannot be used right now; nothing was changed b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlashResult:
-    """What came of one command: its line, whether it was done, and the block that tells it."""
+    """The result of one command: its line, whether it was done, and the block of output."""
 
     command: str
     ok: bool
@@ -109,13 +114,12 @@ def run(
     was counted when the text came in. If it raises TooMany, we do not run the rest, and the last block says when to
     send it again.
     """
-    if not isinstance(text, str):
-        raise Invalid([Fault("text", f"must be a text, not {type(text).__name__}")])
+    checked_field("text", SAID, text)
     turn = _CommandRunner(_for_an_agent(door, conversation), _agent_name(door, agent))
     results: list[SlashResult] = []
-    told = 0
+    written = 0
     for command in commands(text):
-        if len(results) >= COMMANDS or told > TOLD_BYTES:
+        if len(results) >= COMMANDS or written > OUTPUT_BYTES:
             results.append(_stopped(command, "too much at once", "in another text"))
             break
         try:
@@ -125,14 +129,13 @@ def run(
             results.append(_stopped(command, "too many commands", f"in {limit.retry_after} s"))
             break
         results.append(turn.result(command))
-        told += len(results[-1].output)
+        written += len(results[-1].output)
     return SlashAnswer(output="\n\n".join(result.output for result in results), results=tuple(results))
 
 
 def _for_an_agent(door: OnRecord, conversation: str | None) -> OnRecord:
     """The door for an agent's text: what the text writes counts as an agent's, even if a person passes the text on."""
-    if conversation is not None and not isinstance(conversation, str):
-        raise Invalid([Fault("conversation", "must be a text")])
+    checked_field("conversation", OrNone(SAID), conversation)
     caller = inside(door.caller, conversation and ids.plain_conversation(conversation))
     return door.as_caller(replace(caller, actor="agent") if caller.actor == "person" else caller)
 
@@ -140,16 +143,14 @@ def _for_an_agent(door: OnRecord, conversation: str | None) -> OnRecord:
 def _agent_name(door: OnRecord, agent: str | None) -> str:
     name = DEFAULT_AGENT if agent is None else checked(ShowAgent(agent), door.caller).agent
     if name == SHARED_SCRATCHPAD:
-        raise Invalid(
-            [Fault("agent", f"{SHARED_SCRATCHPAD} names the notes that all agents share; name one agent")]
-        )
+        raise invalid("agent", f"{SHARED_SCRATCHPAD} names the notes that all agents share; name one agent")
     return name
 
 
 def _stopped(command: Command, reason: str, when: str) -> SlashResult:
-    line = rendering.told_line(command.head)
-    told = f"[/mem] ERR: {reason}; from '{line}' on nothing was run. Send the rest {when}"
-    return SlashResult(command=line, ok=False, output=told)
+    line = rendering.heading(command.head)
+    message = f"[/mem] ERR: {reason}; from '{line}' on nothing was run. Send the rest {when}"
+    return SlashResult(command=line, ok=False, output=message)
 
 
 class _CommandRunner:
@@ -167,6 +168,7 @@ class _CommandRunner:
             AddEntry: self._add_entry,
             AddLink: self._add_link,
             Invalidate: self._invalidate,
+            JudgeEntry: self._judge_entry,
             WriteNotes: self._write_notes,
             ReadNotes: self._read_notes,
             ReadSharedNotes: self._read_shared_notes,
@@ -185,7 +187,7 @@ class _CommandRunner:
         closing = command.closing
         if isinstance(command, RefusedCommand) and not command.is_block:
             closing = None
-        line = rendering.told_line(command.head)
+        line = rendering.heading(command.head)
         output = f"[{line}] {lines[0]}" if closing is None else "\n".join([f"[{line}]", *lines, closing])
         return SlashResult(command=line, ok=ok, output=output)
 
@@ -199,10 +201,10 @@ class _CommandRunner:
         if self._conversation is None:
             return None
         try:
-            told = self._door.show_conversation(self._conversation).conversation
+            found = self._door.show_conversation(self._conversation).conversation
         except NotFound:
             return ConversationKey(self._door.caller.user, self._conversation)
-        return key_of(told.id, self._door.caller.user)
+        return key_of(found.id, self._door.caller.user)
 
     @cached_property
     def _settings(self) -> ShownAgent:
@@ -293,10 +295,10 @@ class _CommandRunner:
             if {fault.field for fault in problem.faults} == {"artifact"}:
                 raise _Failed(f"artifact #{asked.artifact} does not exist for this tenant") from None
             raise
-        if saved.outcome == "turned_down":
+        if saved.outcome == "rejected":
             raise _Failed(saved.warnings[-1])
-        *told, last = self._saved(saved)
-        yield from told
+        *lines, last = self._saved(saved)
+        yield from lines
         yield f"{last.removesuffix('.')}.  Use this id in subsequent /mem add link calls to reference it."
 
     def _saved(self, saved: Remembered) -> Iterator[str]:
@@ -320,7 +322,7 @@ class _CommandRunner:
         if memory.proposes is not None:
             yield f"  {saved.warnings[-1]}"
         elif any(each.task == "supersede" for each in saved.advice):
-            yield from (f"  {one_line(told)}" for told in saved.warnings)
+            yield from (f"  {one_line(warning)}" for warning in saved.warnings)
 
     def _whom(self, switch: str) -> str | None:
         """Whom the agent's document wants to be asked, if the caller may read its settings."""
@@ -332,7 +334,7 @@ class _CommandRunner:
         """Says what an advisor was to do and did not."""
         nobody = self._whom(switch) == NO and agents.wants(self._settings, switch)
         if (nobody or is_asked) and agents.advisor_of(self._settings) == NO:
-            # Said here, since nobody was asked: the runtime's switches need a model of their own.
+            # No advisor was asked, so we say so here: the runtime's switches need a model of their own.
             note = agents.NO_MODEL if self._door.advisor.is_there else NO_ADVISOR
             found = [Advised(task=advice.SWITCHES[switch][0], model="", applied=False, note=note)]
         yield from advice.lines_about(switch, found)
@@ -369,6 +371,14 @@ class _CommandRunner:
         yield (
             f"OK: invalidated entry #{asked.id} (still reachable through historical reads, hidden from default queries)."
         )
+
+    def _judge_entry(self, asked: JudgeEntry) -> Iterator[str]:
+        try:
+            given = self._door.give_feedback(asked.id, asked.verdict, asked.question)
+        except NotFound:
+            raise _Failed(f"entry #{asked.id} not found") from None
+        verdict = "none" if given.feedback is None else given.feedback.verdict
+        yield f"OK: {'noted' if given.changed else 'noted before'}: entry #{asked.id} {verdict.replace('_', ' ')}"
 
     def _write_notes(self, asked: WriteNotes) -> Iterator[str]:
         pad = SHARED_SCRATCHPAD if asked.shared else self._agent
@@ -411,8 +421,8 @@ class _CommandRunner:
             read = self._door.read_artifact(self._file_id(asked.file), via=asked.via)
         except NotFound:
             raise _Failed(
-                f"artifact {one_line(asked.file)} not found in this conversation; one of another is read with "
-                "via=mem:<entry_id>, where the entry is linked to it"
+                f"artifact {one_line(asked.file)} not found in this conversation; to read one of another conversation, "
+                "add via=mem:<entry_id> of an entry that links to it"
             ) from None
         file = read.artifact
         yield f"#{file.id}  {one_line(file.path)} ({one_line(file.media_type)}, {file.size} bytes)"

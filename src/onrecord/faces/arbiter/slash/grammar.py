@@ -20,6 +20,7 @@ from onrecord.faces.arbiter.slash.parsed import (
     Expand,
     Help,
     Invalidate,
+    JudgeEntry,
     ReadFile,
     ReadNotes,
     ReadSharedNotes,
@@ -29,6 +30,7 @@ from onrecord.faces.arbiter.slash.parsed import (
     WriteNotes,
 )
 from onrecord.model import ids
+from onrecord.model.feedback import GIVEN_VERDICTS
 from onrecord.model.limits import RELATIONS
 
 #: Half of the limit over HTTP: here an agent should write a summary, and put the rest into a file.
@@ -49,7 +51,7 @@ _END_OF: Final = {"/mem": "/endmem", "/write": "/endwrite"}
 _FENCE: Final = re.compile(r"[\s>\ufeff]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 #: The subcommands of /mem.
 USES: Final = (
-    "help, entries, entry, search, expand, density, add entry, add link, invalidate, write, read, show, clear, "
+    "help, entries, entry, search, expand, density, add entry, add link, invalidate, feedback, write, read, show, clear, "
     "shared write, shared read, shared clear"
 )
 _READ_OPTION: Final = re.compile(r"(via|page)=(.*)")
@@ -111,18 +113,18 @@ def _end_of_fence(lines: list[str], start: int, fence: str) -> int | None:
 def _swallowed(lines: list[str], at: int) -> Iterator[Command]:
     """If a fence is never closed, all below it is text. If commands are there, say that they were not run."""
     if hidden := sum(_COMMAND.fullmatch(line) is not None for line in lines[at + 1 :]):
-        told = (
+        reason = (
             f"the code fence on line {at + 1} is never closed, so all below it is text: {hidden} "
             f"{'command was' if hidden == 1 else 'commands were'} not run. Close it, and send them again"
         )
-        yield RefusedCommand("/mem", told, is_block=False)
+        yield RefusedCommand("/mem", reason, is_block=False)
 
 
 def _stray_end(line: str) -> Iterator[Command]:
     if line in _END_OF.values():
         begins = next(word for word, end in _END_OF.items() if end == line)
-        told = f"there is no {begins} block open here, so nothing was closed; what stands above it was not written"
-        yield RefusedCommand(line, told, is_block=False)
+        reason = f"there is no {begins} block open here, so nothing was closed; the lines above it were not written"
+        yield RefusedCommand(line, reason, is_block=False)
 
 
 def _body(lines: list[str], start: int, end: str) -> tuple[_Body, int]:
@@ -151,8 +153,8 @@ def _mem(rest: str) -> Command:
 
 
 def _unknown(name: str) -> Command:
-    told = f"unknown subcommand {_shown(name)}" if name else "usage: /mem <subcommand>"
-    return RefusedCommand("/mem", f"{told} — use {USES}", is_block=False)
+    reason = f"unknown subcommand {_shown(name)}" if name else "usage: /mem <subcommand>"
+    return RefusedCommand("/mem", f"{reason} — use {USES}", is_block=False)
 
 
 def _first_word(text: str) -> tuple[str, str]:
@@ -215,6 +217,16 @@ def _invalidate(head: str, given: str) -> Command:
     return Invalidate(head, _one_id(given, "usage: /mem invalidate <id>", "bad id"))
 
 
+def _feedback(head: str, given: str) -> Command:
+    words = given.split(maxsplit=2)
+    if len(words) != 3:
+        raise _Wrong(f"usage: /mem feedback <id> {'|'.join(GIVEN_VERDICTS)} <question>")
+    verdict = next((each for each in GIVEN_VERDICTS if each == words[1]), None)
+    if verdict is None:
+        raise _Wrong(f"invalid verdict {_shown(words[1])} — must be one of: {', '.join(GIVEN_VERDICTS)}")
+    return JudgeEntry(head, _id(words[0], "bad id"), verdict, words[2])
+
+
 def _density(head: str, given: str) -> Command:
     return Density(head, _one_id(given, "usage: /mem density <id>", "bad seed id"))
 
@@ -249,10 +261,9 @@ def _one_id(given: str, usage: str, bad: str) -> str:
 def _id(given: str, bad: str) -> str:
     """An id without its `#`."""
     try:
-        tenant, id = ids.address(given)
+        return ids.written(given)
     except ValueError as reason:
         raise _Wrong(f"{bad} {_shown(given)}: {reason}") from None
-    return id if tenant is None else f"{tenant}:{id}"
 
 
 def _add_link(head: str, given: str) -> Command:
@@ -296,6 +307,7 @@ _READERS: Final[Mapping[str, Callable[[str, str], Command]]] = {
     "density": _density,
     "add link": _add_link,
     "invalidate": _invalidate,
+    "feedback": _feedback,
     "write": _notes,
     "read": lambda head, given: ReadNotes("/mem read"),
     "show": lambda head, given: ReadNotes("/mem show"),
@@ -384,15 +396,15 @@ def _artifact(given: str | None) -> str | None:
 def _write(rest: str, body: _Body) -> Command:
     words = rest.split(maxsplit=1)
     if words[:1] != ["--persist"] or len(words) < 2:
-        told = "usage: /write --persist <path>, the content below it, then /endwrite; files are kept with --persist alone"
-        return RefusedCommand(f"/write {rest}".rstrip(), told, is_block=False)
+        reason = "usage: /write --persist <path>, the content below it, then /endwrite; files are kept with --persist alone"
+        return RefusedCommand(f"/write {rest}".rstrip(), reason, is_block=False)
     head = f"/write --persist {words[1]}"
     if not body.is_closed:
-        told = (
+        reason = (
             "/write block was not closed with /endwrite; file not written. Nothing below it was run either: write the "
             "block again, with /endwrite on a line of its own"
         )
-        return RefusedCommand(head, told, is_block=False)
+        return RefusedCommand(head, reason, is_block=False)
     return WriteFile(head, words[1], body.text)
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from onrecord.model.feedback import GivenVerdict
+
 #: The last line of a block of memories, of shared notes, and of a file.
 END: Final = "[END MEMORY]"
 END_SHARED: Final = "[END SHARED MEMORY]"
@@ -90,6 +92,16 @@ class Invalidate(Line):
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeEntry(Line):
+    """Say whether an entry was useful for a question."""
+
+    id: str
+    verdict: GivenVerdict
+    question: str
+    closing: ClassVar[str | None] = None
+
+
+@dataclass(frozen=True, slots=True)
 class WriteNotes(Line):
     """Add to the agent's scratchpad, or to the shared one."""
 
@@ -155,6 +167,7 @@ Command = (
     | AddEntry
     | AddLink
     | Invalidate
+    | JudgeEntry
     | WriteNotes
     | ReadNotes
     | ReadSharedNotes

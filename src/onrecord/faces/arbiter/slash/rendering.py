@@ -8,6 +8,7 @@ from onrecord.context.frame import lines_of
 from onrecord.context.legend import MEANING
 from onrecord.faces.arbiter.entries import is_bare
 from onrecord.faces.arbiter.fields import TYPE_OF, TYPES, kinds_of
+from onrecord.model.checks import CHECK_WORDS
 from onrecord.model.conversation_names import called
 from onrecord.model.findings import Edge
 from onrecord.model.limits import RELATIONS
@@ -33,10 +34,10 @@ _VERDICTS: Final = {
 }
 
 
-def told_line(command: str) -> str:
+def heading(command: str) -> str:
     """A command as it was written, to head its answer; cut if it is long."""
-    told = one_line(command)
-    return told if len(told) <= _LINE_CHARACTERS else f"{told[: _LINE_CHARACTERS - 1]}…"
+    line = one_line(command)
+    return line if len(line) <= _LINE_CHARACTERS else f"{line[: _LINE_CHARACTERS - 1]}…"
 
 
 def one_line(text: str) -> str:
@@ -59,7 +60,7 @@ def _quoted(text: str) -> Iterator[str]:
 def summary(memory: Memory) -> str:
     """A memory in one line: `#42  [project] (2026-04-24 · superseded 2026-05-01 · by an agent)  Title [tag]  (source: x)`
 
-    Whose word it is stands before the title, which cannot imitate it there.
+    The tier of the author comes before the title, so that no title can imitate it.
     """
     line = f"#{one_line(memory.id)}  [{TYPE_OF[memory.kind]}] ({_marks(memory)})  {one_line(memory.title)}"
     if memory.tags:
@@ -81,6 +82,10 @@ def _marks(memory: Memory) -> str:
         marks.append(f"superseded {memory.valid_to:%Y-%m-%d}")
     elif memory.status != "active":
         marks.append(memory.status)
+    if memory.check_state is not None:
+        # What was seen comes from a database.
+        seen = f': "{one_line(memory.check_seen)}"' if memory.check_seen else ""
+        marks.append(f"{CHECK_WORDS[memory.check_state]}{seen}")
     marks.append(WORDS[memory.tier])
     return " · ".join(marks)
 
@@ -142,8 +147,8 @@ def _linked_file(memory: Memory, file: Artifact | None, here: str | None) -> str
         return f"artifact: {one_line(memory.artifact or '')}"
     is_near = here in (None, file.conversation)
     way = "" if is_near else f" via=mem:{one_line(memory.id)}"
-    told = f"artifact: #{file.id}  {one_line(file.path)} ({one_line(file.media_type)}, {file.size} bytes)"
-    return f"{told}  to read it: /read #{file.id}{way}"
+    line = f"artifact: #{file.id}  {one_line(file.path)} ({one_line(file.media_type)}, {file.size} bytes)"
+    return f"{line}  to read it: /read #{file.id}{way}"
 
 
 def _neighbour(edge: Edge) -> str:
@@ -177,13 +182,13 @@ class _Tree:
     def __init__(self, nodes: Mapping[str, tuple[Memory, int]], edges: Sequence[Relation]) -> None:
         self._nodes, self._edges = nodes, edges
         self._placed: set[str] = set()
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
 
     def branches(self, id: str, indent: str) -> Iterator[str]:
         mine = [
-            edge for edge in self._edges if id in (edge.source, edge.target) and edge.id not in self._told
+            edge for edge in self._edges if id in (edge.source, edge.target) and edge.id not in self._shown
         ]
-        self._told.update(edge.id for edge in mine)
+        self._shown.update(edge.id for edge in mine)
         ends = {edge.id: edge.target if edge.source == id else edge.source for edge in mine}
         own = {end for end in ends.values() if self._is_farther(id, end)} - self._placed
         self._placed |= own

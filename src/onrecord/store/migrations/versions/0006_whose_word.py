@@ -65,10 +65,12 @@ def _authors(bind: sa.Connection) -> Iterator[tuple[Any, str, str]]:
     other = _VERSIONS.alias("other")
     same = (other.c[name] == _VERSIONS.c[name] for name in _KEY)
     several = sa.exists().where(*same, other.c.version > 1)
-    told = sa.select(_VERSIONS).where(several).order_by(*(_VERSIONS.c[name] for name in (*_KEY, "version")))
+    statement = (
+        sa.select(_VERSIONS).where(several).order_by(*(_VERSIONS.c[name] for name in (*_KEY, "version")))
+    )
     author = origin = ""
     text: str | None = None
-    for row in bind.execute(told).all():
+    for row in bind.execute(statement).all():
         if row.version == 1 or row.content != text:
             says_itself = row.version == 1 or row.changed_as == "import" or row.change == "ingest"
             author, origin = (row.owner, row.origin) if says_itself else (row.changed_by, row.changed_as)
@@ -85,8 +87,8 @@ def _hide_what_waits(bind: sa.Connection) -> None:
         for table in (_MEMORIES, _table("postings", "audience"), _table("vectors", "audience")):
             bind.execute(sa.update(table).where(_of(table, key)).values(audience=hidden))
         facets = _table("facets", "facet")
-        told = sa.and_(_of(facets, key), facets.c.facet == f"unasked:{row.audience}")
-        bind.execute(sa.update(facets).where(told).values(facet=f"unasked:{hidden}"))
+        shown_before = sa.and_(_of(facets, key), facets.c.facet == f"unasked:{row.audience}")
+        bind.execute(sa.update(facets).where(shown_before).values(facet=f"unasked:{hidden}"))
 
 
 def _of(table: sa.TableClause, key: tuple[int, ...]) -> sa.ColumnElement[bool]:

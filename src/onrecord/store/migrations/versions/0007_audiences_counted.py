@@ -17,7 +17,7 @@ down_revision = "0006"
 def upgrade() -> None:
     bind = op.get_bind()
     _make_terms(bind)
-    _tell_facets(bind)
+    _mark_facets(bind)
     _make_counts(bind)
     _make_sums(bind)
 
@@ -42,7 +42,7 @@ def _make_terms(bind: sa.Connection) -> None:
     count_terms(bind)
 
 
-def _tell_facets(bind: sa.Connection) -> None:
+def _mark_facets(bind: sa.Connection) -> None:
     """Rebuild the table, since its key becomes longer."""
     if bind.dialect.name == "postgresql":
         bind.exec_driver_sql("ALTER TABLE facets DROP CONSTRAINT facets_key")

@@ -50,7 +50,7 @@ def upgrade() -> None:
         sa.Column("place", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "agent", "user", name="agent_users_key"),
     )
-    _tell_users(bind)
+    _record_users(bind)
     _unpin_everyones(bind)
     _begin_shared_names(bind)
     _take_members_in(bind)
@@ -61,7 +61,7 @@ def upgrade() -> None:
     _know_by_whom(bind)
 
 
-def _tell_users(bind: sa.Connection) -> None:
+def _record_users(bind: sa.Connection) -> None:
     """Users who set an agent or wrote to its scratchpad use it, in the order of the audit; so does the last to set it."""
     bind.exec_driver_sql(
         'INSERT INTO agent_users (tenant, agent, "user", place) '
@@ -70,7 +70,7 @@ def _tell_users(bind: sa.Connection) -> None:
         'SELECT tenant, subject AS agent, "user", number FROM audit '
         "WHERE operation IN ('set_agent', 'append_scratchpad') AND outcome = 'done' AND subject IS NOT NULL "
         f"UNION ALL SELECT tenant, agent, updated_by, {_LAST} FROM agent_settings"
-        ") AS told WHERE agent NOT IN ('shared', 'index') GROUP BY 1, 2, 3) AS users"
+        ") AS used WHERE agent NOT IN ('shared', 'index') GROUP BY 1, 2, 3) AS users"
     )
 
 
