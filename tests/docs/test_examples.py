@@ -226,3 +226,12 @@ def test_every_promise_of_the_readme_names_a_test_that_is_there() -> None:
         name for name, path in promised if f"def {name}(" not in (ROOT / path).read_text(encoding="utf-8")
     ]
     assert missing == []
+
+
+def test_the_shop_of_the_examples_is_that_of_the_demo() -> None:
+    """The package brings its own, since it is installed without the examples."""
+
+    def files(folder: Path) -> dict[str, str]:
+        return {str(each.relative_to(folder)): each.read_text() for each in folder.rglob("*.yaml")}
+
+    assert files(ROOT / "examples" / "shop") == files(ROOT / "src" / "onrecord" / "demo" / "shop")
