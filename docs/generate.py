@@ -18,7 +18,7 @@ from onrecord.care.kinds import FORMAT, KINDS
 from onrecord.care.kinds import HEAD as HEAD_KEY
 from onrecord.features import OPERATIONS
 from onrecord.model import limits, rules
-from onrecord.model.request import request_fields
+from onrecord.model.request import FieldsOf, request_fields
 from onrecord.model.shapes import Object, Several
 from onrecord.model.unset import Unset
 from onrecord.operation import Operation
@@ -315,6 +315,8 @@ def describe(rule: rules.Rule) -> str:
             return _describe_text(rule)
         case Several():
             return f"up to {rule.at_most}, each {describe(rule.each)}"
+        case FieldsOf():
+            return f"an object with the fields of `{rule.request.__name__.lower()}`"
         case Object():
             return f"{rule.noun}, an object of {_several(rule.fields)}"
         case rules.Json(text_too):

@@ -45,6 +45,7 @@ from onrecord.remember.forget import Forgotten
 from onrecord.remember.judge import Judged
 from onrecord.remember.relate import Related, Unrelated
 from onrecord.remember.remember import Remembered
+from onrecord.remember.remember_many import RememberedMany
 from onrecord.remember.retire import Retired
 from onrecord.remember.review import Reviewed
 from onrecord.remember.revise import Revised
@@ -99,6 +100,15 @@ class Door:
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""
+        ...
+    def remember_many(
+        self,
+        memories: Sequence[Mapping[str, Any]],
+        *,
+        on_fault: Literal["refuse", "skip"] = ...,
+        dry_run: bool = ...,
+    ) -> RememberedMany:
+        """Save many memories at once, each as `remember` does."""
         ...
     def recall(
         self,
@@ -1020,6 +1030,15 @@ class AsyncDoor:
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""
+        ...
+    async def remember_many(
+        self,
+        memories: Sequence[Mapping[str, Any]],
+        *,
+        on_fault: Literal["refuse", "skip"] = ...,
+        dry_run: bool = ...,
+    ) -> RememberedMany:
+        """Save many memories at once, each as `remember` does."""
         ...
     async def recall(
         self,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: In the order in which people meet them: the file of each feature, and its operations.
 FEATURES: Final = {
     "onrecord.remember.remember": ("remember",),
+    "onrecord.remember.remember_many": ("remember_many",),
     "onrecord.recall.recall": ("recall",),
     "onrecord.recall.feedback": ("give_feedback", "feedback"),
     "onrecord.recall.show": ("show",),

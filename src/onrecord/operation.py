@@ -7,13 +7,13 @@ the client, routes, tools, commands and the reference are all derived from these
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import MISSING, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args
 
 from onrecord.attached_buffer import AttachedBuffer
-from onrecord.errors import Fault, Forbidden, Invalid
+from onrecord.errors import Fault, Forbidden, Invalid, OnRecordError
 from onrecord.model import ids
 from onrecord.model.advice import YES, AdviceInput, Advised, Standing, Task
 from onrecord.model.caller import Caller
@@ -162,6 +162,11 @@ class Call:
         """Write a line of the audit for the operation as a whole. Single saves write their own lines."""
         with self.store.ledger(self.caller.tenant) as ledger:
             ledger.note(self.caller, operation, self.now, subject)
+
+    def note_refusal(self, operation: str) -> None:
+        """Add a line about a refusal to the audit; a failure to write the line is ignored."""
+        with suppress(OnRecordError), self.store.ledger(self.caller.tenant) as ledger:
+            ledger.note(self.caller, operation, self.now, outcome="refused")
 
 
 @dataclass(frozen=True, slots=True)

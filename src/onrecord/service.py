@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from onrecord.access import auditing, confirmation
+from onrecord.access import confirmation
 from onrecord.attached_buffer import AttachedBuffer
 from onrecord.doors import Door
 from onrecord.errors import Forbidden
@@ -84,7 +84,7 @@ class OnRecord(Door):
         try:
             return operation.run(call, given, named)
         except Forbidden:
-            auditing.note_refusal(call, operation.name)
+            call.note_refusal(operation.name)
             raise
 
     def _call(self, caller: Caller, now: datetime, once: IdempotentRequest | None = None) -> Call:

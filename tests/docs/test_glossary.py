@@ -30,6 +30,7 @@ PLAIN = {
     "missing",
     "embed",
     "show",
+    "many",
     "drop",
     "remove",
 }

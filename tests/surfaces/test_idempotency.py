@@ -40,6 +40,19 @@ def test_an_answer_is_given_again_and_what_it_says_is_kept_in_one_place(
     assert "quagga" not in kept(server)
 
 
+def test_many_at_once_are_saved_once(server: Any) -> None:
+    body = {
+        "memories": [{"content": "The word is quagga."}, {"content": "Bad.", "supersedes": ["999"]}],
+        "on_fault": "skip",
+    }
+    first, second = (server.client.post("/v1/memories/batch", json=body, headers=KEY) for _ in range(2))
+    assert (first.status_code, second.json()) == (200, first.json())
+    assert second.headers["idempotent-replayed"] == "true"
+    server.client.delete("/v1/memories/1")
+    gone = server.client.post("/v1/memories/batch", json=body, headers=KEY)
+    assert gone.status_code == 404
+
+
 def test_an_answer_kept_under_former_names_is_given_again_under_those_of_today(server: Any) -> None:
     server.client.post("/v1/memories", json={"content": "Prices include VAT.", "review": True})
     server.client.post("/v1/memories/1/reject", json={"reason": "not in March"})

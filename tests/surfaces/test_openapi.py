@@ -124,7 +124,7 @@ class TestTheServerKeepsItsWord:
         if said.status_code == 422:
             for fault in said.json()["faults"]:
                 # What an edit may hold depends on its field, and a check on its kind, which a schema does not tell.
-                depends = fault["field"].startswith("edits[") or path in OF_CHECKS
+                depends = "edits[" in fault["field"] or path in OF_CHECKS
                 assert depends or EXPLAINED.search(fault["message"]), fault
 
     @each_operation
@@ -141,7 +141,9 @@ class TestTheServerKeepsItsWord:
         case, said = asked(api, path, method, GenerationMode.NEGATIVE, data)
         # White space around a parameter does not count, and one that is blank counts as left out.
         is_exact = all(str(each).strip() == str(each) != "" for each in (case.query or {}).values())
-        if is_exact and FACE_OF.get((path, method)) not in LENIENT:
+        # What is wrong with one of many is said in its place, and the others are saved.
+        skips = isinstance(case.body, dict) and case.body.get("on_fault") == "skip"
+        if is_exact and not skips and FACE_OF.get((path, method)) not in LENIENT:
             case.validate_response(said, checks=REFUSED)
 
 

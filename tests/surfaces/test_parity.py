@@ -255,6 +255,21 @@ STORY: tuple[Call, ...] = (
     ("list_keys", {}),
     ("revoke_key", {"id": "nokey"}),
     ("waive_keys", {}),
+    (
+        "remember_many",
+        {
+            "memories": [
+                {"content": "Invoices go out on Mondays.", "tags": ["finance"]},
+                {"content": "Invoices go out on Mondays."},
+                {"content": "", "kind": "facts"},
+                {"content": "The key is AKIAIOSFODNN7EXAMPLE.", "supersedes": ["999"]},
+            ],
+            "on_fault": "skip",
+        },
+    ),
+    ("remember_many", {"memories": [{"content": "One."}, {"content": "Two.", "when": "now"}]}),
+    ("remember_many", {"memories": [{"content": "One."}], "dry_run": True}),
+    ("remember_many", {"memories": []}),
     ("erase_tenant", {"name": "default", "confirm": "defualt"}),
     ("erase_tenant", {"name": "default", "confirm": "default"}),
     # From now on a server wants to see a key, and is shown this one.
@@ -382,7 +397,7 @@ def words_of(operation: Operation, given: dict[str, Any]) -> Iterator[str]:
         kind = rule.rule if isinstance(rule, OrNone) else rule
         option = f"--{each.name.replace('_', '-')}"
         if not each.kw_only:
-            yield str(value)
+            yield json.dumps(value) if isinstance(value, list) else str(value)
         elif isinstance(kind, Flag):
             yield option if value else option.replace("--", "--no-", 1)
         elif isinstance(kind, ListOf):

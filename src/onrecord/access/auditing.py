@@ -1,9 +1,7 @@
 """WHAT was done and refused? Every write adds a line in its own transaction; a refusal adds one too."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 
-from onrecord.errors import OnRecordError
 from onrecord.model.answer import Answer
 from onrecord.model.ledger import AuditEntry
 from onrecord.operation import Call, operation
@@ -28,9 +26,3 @@ def audit(call: Call, ask: ListAudit) -> Audited:
     with call.store.ledger(call.caller.tenant, writes=False) as ledger:
         entries, mark = ledger.page(ask)
     return Audited(entries=tuple(entries), next=mark)
-
-
-def note_refusal(call: Call, operation: str) -> None:
-    """Add a line about a refusal; a failure to write the line is ignored."""
-    with suppress(OnRecordError), call.store.ledger(call.caller.tenant) as ledger:
-        ledger.note(call.caller, operation, call.now, outcome="refused")

@@ -125,6 +125,8 @@ TAGS: Final = 32
 TAG_CHARACTERS: Final = 64
 ENTITIES: Final = 256
 ENTITY_CHARACTERS: Final = 512
+#: How many memories are saved by one request.
+SAVED_AT_ONCE: Final = 1_000
 SUPERSEDED_AT_ONCE: Final = 100
 #: To how many digits the likeness of two texts is rounded: more would be the noise of a model.
 DIGITS_OF_LIKENESS: Final = 2

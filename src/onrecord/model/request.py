@@ -1,14 +1,14 @@
 """WHAT is a request? A frozen value whose fields carry their rule and their help, and can name their faults."""
 
-from collections.abc import Iterable
-from dataclasses import MISSING, Field, field, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Final, TypeVar
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import limits, rules
 from onrecord.model.caller import Caller
-from onrecord.model.rules import ListOf, OrNone, Rule
+from onrecord.model.rules import ListOf, OrNone, Rule, type_of
 from onrecord.model.shapes import faults_at
 from onrecord.model.unset import Unset
 
@@ -39,6 +39,24 @@ def request_fields(request: type[Request] | Request) -> tuple[Field[Any], ...]:
 @cache
 def _fields_of(kind: Any) -> tuple[Field[Any], ...]:
     return tuple(sorted(fields(kind), key=lambda each: bool(each.kw_only)))
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsOf:
+    """The fields of another request, as an object or as that request. Whoever makes the request of them checks them, so
+    that a fault can be told of one among many.
+    """
+
+    request: type[Request]
+    without: tuple[str, ...] = ()
+
+    def __call__(self, value: Any, /) -> Mapping[str, Any]:
+        if isinstance(value, self.request):
+            fields = ((each, getattr(value, each.name)) for each in request_fields(self.request))
+            return {each.name: held for each, held in fields if held is not each.default}
+        if not isinstance(value, Mapping):
+            raise ValueError(f"must be an object, not {type_of(value)}")
+        return value
 
 
 def checked(request: Asked, caller: Caller) -> Asked:

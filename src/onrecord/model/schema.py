@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from onrecord.model import limits
 from onrecord.model.memory import RowPlace
-from onrecord.model.request import Request, request_fields
+from onrecord.model.request import FieldsOf, Request, request_fields
 from onrecord.model.rules import (
     Choice,
     Document,
@@ -96,7 +96,7 @@ def rule_schema(rule: Rule, *, exact: bool = False) -> Schema:
         case Json(text_too):
             # A query given as a text must not be empty.
             return {"type": ["object", "string"], "minLength": 1} if text_too else {"type": "object"}
-        case Object() | Several() | Either() | Described():
+        case Object() | Several() | Either() | Described() | FieldsOf():
             return _whole(rule, exact)
         case Identifier():
             return {"type": ["string", "integer"]} | ({"pattern": _ID, "minimum": 0} if exact else {})
@@ -142,7 +142,7 @@ def _pattern(allowed: str, *, says_something: bool) -> str:
     return f"^{allowed}*{_VISIBLE}{allowed}*$" if says_something else f"^{allowed}*$"
 
 
-def _whole(rule: Object | Several | Either | Described, exact: bool) -> Schema:
+def _whole(rule: Object | Several | Either | Described | FieldsOf, exact: bool) -> Schema:
     match rule:
         case Object(_, known, needed):
             properties = {name: rule_schema(each, exact=exact) for name, each in known.items()}
@@ -156,6 +156,8 @@ def _whole(rule: Object | Several | Either | Described, exact: bool) -> Schema:
             if all(set(each) == {"type"} for each in shapes):
                 return {"type": [each["type"] for each in shapes]}
             return {"anyOf": shapes}
+        case FieldsOf(request, without):
+            return input_schema(request, without=without, exact=exact)
         case Described(inner, help, default):
             described = rule_schema(inner, exact=exact)
             described |= {} if default is None else {"default": default}

@@ -39,7 +39,7 @@ def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
     written = draft.now if isinstance(ask.created_at, Unset) else ask.created_at
     values.setdefault("valid_from", written)
     placement = placement_of(ask, caller)
-    scope = "global" if _is_global(ask) else placement.scope
+    scope = "global" if is_global(ask) else placement.scope
     is_capped = caller.active_at_once and caller.run is not None
     unreviewed = caller.actor == "unattended" and scope in SHARED_SCOPES and not is_capped
     if ask.review and scope != "global":
@@ -71,7 +71,7 @@ def _id(ask: "Remember") -> str:
     if isinstance(ask.id, Unset):
         return ""
     plain = ids.address(ask.id).id
-    return ids.spell(GLOBAL_TENANT, plain) if _is_global(ask) else plain
+    return ids.spell(GLOBAL_TENANT, plain) if is_global(ask) else plain
 
 
 def given_values(ask: Any) -> dict[str, Any]:
@@ -80,7 +80,8 @@ def given_values(ask: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if not isinstance(value, Unset)}
 
 
-def _is_global(ask: "Remember") -> bool:
+def is_global(ask: "Remember") -> bool:
+    """Whether a save is for every tenant."""
     return ask.scope == "global" or (
         not isinstance(ask.id, Unset) and ids.address(ask.id).tenant == GLOBAL_TENANT
     )
@@ -88,7 +89,7 @@ def _is_global(ask: "Remember") -> bool:
 
 def _faults(draft: SaveDraft) -> Iterator[Fault]:
     ask = draft.ask
-    if _is_global(ask):
+    if is_global(ask):
         if not isinstance(ask.scope, Unset) and ask.scope != "global":
             yield Fault("scope", f"the id {ask.id} names a global memory, whose scope is global")
         if not draft.caller.changes_global:

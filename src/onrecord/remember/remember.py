@@ -204,6 +204,11 @@ def remember(call: Call, ask: Remember) -> Remembered:
     with dry_run(ask.dry_run) as trial, call.writing(tenant=prepared.draft.home) as writing:
         saved = call.done(writing, commit(prepared, writing))
         trial.end()
+    return end_what_it_contradicts(call, ask, saved)
+
+
+def end_what_it_contradicts(call: Call, ask: Remember, saved: Remembered) -> Remembered:
+    """Let an advisor end what the saved memory contradicts, if that is wanted."""
     if not is_wanted(ask.auto_supersede):
         return saved
     # Few saves ask for it, and it loads the whole search.
@@ -214,9 +219,16 @@ def remember(call: Call, ask: Remember) -> Remembered:
 
 def prepare(call: Call, ask: Remember) -> PreparedSave:
     """Run the steps that hold no connection."""
-    ask = _filled(call, ask)
+    draft, tools = begun(call, ask)
     trace: list[Note] = []
-    draft = SaveDraft(caller=call.caller, ask=ask, now=call.now)
+    for step in PREPARE:
+        draft = _timed(step, trace, draft, tools)
+    return PreparedSave(draft, tools, tuple(trace))
+
+
+def begun(call: Call, ask: Remember) -> tuple[SaveDraft, SaveTools]:
+    """A save before its first step, and what its steps may use."""
+    ask = _filled(call, ask)
     # Without being compared, a dry run has no use for vectors.
     embedder = None if ask.dry_run and ask.alike == "keep" else call.embedders.current
     tools = SaveTools(
@@ -225,9 +237,7 @@ def prepare(call: Call, ask: Remember) -> PreparedSave:
         saves_per_run=call.policy.saves_per_run,
         advise=_for_tags(call, ask),
     )
-    for step in PREPARE:
-        draft = _timed(step, trace, draft, tools)
-    return PreparedSave(draft, tools, tuple(trace))
+    return SaveDraft(caller=call.caller, ask=ask, now=call.now), tools
 
 
 def commit(prepared: PreparedSave, writing: Writing) -> Remembered:

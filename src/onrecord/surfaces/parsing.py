@@ -43,7 +43,9 @@ def text_parser(rule: Rule) -> Callable[[str], Any]:
         return lambda text: float(text) if _DECIMAL.fullmatch(text.removeprefix("-")) else text
     if isinstance(rule, Flag):
         return lambda text: _FLAGS.get(text.lower(), text)
-    return _read_json if isinstance(rule, Json | Document | Several) else str
+    if isinstance(rule, Several):
+        return _read_list
+    return _read_json if isinstance(rule, Json | Document) else str
 
 
 def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
@@ -63,3 +65,12 @@ def _read_json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
+
+
+def _read_list(text: str) -> Any:
+    """A JSON list, or JSON lines: a value on each."""
+    whole = _read_json(text)
+    if isinstance(whole, list):
+        return whole
+    lines = [_read_json(line) for line in text.splitlines() if line.strip()]
+    return text if any(isinstance(each, str) for each in lines) else lines

@@ -75,6 +75,9 @@ class Embeddings:
         self._home = {"tenant": address.number, "collection": address.home.collection.number}
         self._keys: dict[EmbeddingModel, int] | None = None
         self._tallies: dict[int, _ModelCounts] = {}
+        # Vectors that are written with the others at the end, or before any are read.
+        self._waiting: list[dict[str, Any]] = []
+        self._kept: set[tuple[int, int]] = set()
 
     def follow(self, before: Memory, after: Memory, place: RowPlace) -> None:
         """Adapt vectors to a changed memory: those of an old text are removed, the others get its audience."""
@@ -92,20 +95,24 @@ class Embeddings:
         for key in self._known().values():
             if held := self._held(row, key):
                 self._connection.execute(delete(vectors).where(*self._of(row, key)))
+                self._kept.discard((row, key))
                 tally = self._changed(key)
                 tally.whole.count(-1, held)
                 tally.dropped += 1
                 self._part(key, audience_of(memory)).count(-1, held)
 
-    def keep(self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage]) -> bool:
+    def keep(
+        self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage], *, is_new: bool = False
+    ) -> bool:
         """Store the vectors of a memory; False if there are none.
 
-        Existing ones stay, since vectors are removed with their text.
+        Existing ones stay, since vectors are removed with their text. A row that this transaction added has none but those
+        that it has kept itself, which need not be looked up.
         """
         assert memory.place is not None
         row, digest = memory.place.row, text_hash(embedded_text(memory))
         key = self._known().get(model)
-        if key is not None and self._has(row, key):
+        if key is not None and ((row, key) in self._kept if is_new else self._has(row, key)):
             return True
         if not passages:
             return False
@@ -115,20 +122,25 @@ class Embeddings:
         for counted in (tally.whole, self._part(key, audience)):
             counted.count(1, [passage.vector for passage in passages])
         shared = {**self._home, "model": key, "row": row, "text_hash": digest, "stamp": tally.stamp}
-        self._connection.execute(
-            insert(vectors),
-            [
-                shared
-                | {
-                    "passage": number,
-                    "audience": audience,
-                    "vector": passage.vector,
-                    "tokens": None if passage.tokens is None else passage.tokens.tobytes(),
-                }
-                for number, passage in enumerate(passages)
-            ],
+        self._kept.add((row, key))
+        self._waiting += (
+            shared
+            | {
+                "passage": number,
+                "audience": audience,
+                "vector": passage.vector,
+                "tokens": None if passage.tokens is None else passage.tokens.tobytes(),
+            }
+            for number, passage in enumerate(passages)
         )
+        if not is_new:
+            self._write_waiting()
         return True
+
+    def _write_waiting(self) -> None:
+        if self._waiting:
+            self._connection.execute(insert(vectors), self._waiting)
+            self._waiting = []
 
     def coverage(self, model: EmbeddingModel) -> Coverage | None:
         """What a search needs to know of the model's vectors; None if there are none, or if this transaction has
@@ -144,6 +156,7 @@ class Embeddings:
 
     def clear(self, of: EmbeddingModel | None = None) -> None:
         """Drop every vector of the home, so that all can be remade; or only those of one model."""
+        self._write_waiting()
         dropped = [key for model, key in self._known().items() if of in (None, model)]
         for table in (vectors, audience_vectors):
             its = () if of is None else (table.c.model.in_(dropped),)
@@ -155,6 +168,7 @@ class Embeddings:
             tally.dropped += 1
 
     def finish(self) -> None:
+        self._write_waiting()
         for key, tally in self._tallies.items():
             counts = tally.whole.row | {"stamp": tally.stamp, "dropped": tally.dropped}
             if tally.whole.is_new:
@@ -191,6 +205,7 @@ class Embeddings:
         return *self._here(audience_vectors), *its
 
     def _held(self, row: int, key: int) -> Sequence["NDArray[Any]"]:
+        self._write_waiting()
         held = select(vectors.c.vector).where(*self._of(row, key)).order_by(vectors.c.passage)
         return self._connection.execute(held).scalars().all()
 

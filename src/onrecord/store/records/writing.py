@@ -390,9 +390,10 @@ class SqlWriting(SqlReading):
         if model is not None:
             digest = text_hash(embedded_text(memory))
             found = passages or self.index.passages_of(digest, model)
-            if self._embeddings.keep(memory, model, found):
+            is_new = place[:2] in self._new
+            if self._embeddings.keep(memory, model, found, is_new=is_new):
                 self._changed = True
-                if place[:2] not in self._new:
+                if not is_new:
                     # An earlier save may have left a job for these vectors.
                     self._jobs.drop(place.row)
                 return True

@@ -237,7 +237,7 @@ def request_of(kind: type[Request], given: dict[str, Any]) -> Request:
         value = given.get(each.name)
         if value is not None and value != ():
             is_nobody = each.name in _WHO and not value.strip()
-            if isinstance(each.metadata["rule"], Document) and not each.kw_only:
+            if isinstance(each.metadata["rule"], Document | Several) and not each.kw_only:
                 value = _document(value, each.name)
             values[each.name] = value if is_nobody else _read(value, each.metadata["rule"])
     if values.get("content") == _STANDARD:

@@ -192,7 +192,10 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
     about |= {each["id"] for each in values.get("rejected", ())}
     about |= set(values["changeset"]["memories"] if "changeset" in values else ())
     about |= {values["relation"][end] for end in ("source", "target") if "relation" in values}
-    return KeptAnswer(status, kept, sorted({*about, *values.get("superseded", ())}))
+    about |= {*values.get("superseded", ())}
+    if operation.name == "remember_many":
+        about |= {id for each in values["memories"] for id in (each["id"], *each["superseded"]) if id}
+    return KeptAnswer(status, kept, sorted(about))
 
 
 def _check_answered(done: Done) -> None:

@@ -8,6 +8,7 @@ from onrecord.surfaces.cli.parts import (
     advice_lines,
     arrow,
     many,
+    many_memories,
     minute,
     named,
     put_off_lines,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from onrecord.remember.forget import Forgotten
     from onrecord.remember.judge import Judged
     from onrecord.remember.remember import Remembered
+    from onrecord.remember.remember_many import RememberedMany
     from onrecord.remember.retire import Retired
     from onrecord.remember.review import Reviewed
     from onrecord.remember.revise import Revised
@@ -46,6 +48,20 @@ def _(answer: "Remembered") -> Iterator[Part]:
     yield from advice_lines(answer.advice)
     yield from put_off_lines(answer.degraded)
     yield from answer.warnings
+
+
+@shows
+def _(answer: "RememberedMany") -> Iterator[Part]:
+    if answer.dry_run:
+        yield "Nothing was saved (dry run). It would be:"
+    known = len(answer.memories) - answer.saved - answer.skipped
+    yield f"Saved {many_memories(answer.saved)}; {known} known already or rejected before, {answer.skipped} skipped."
+    yield from scrubbed_line(sum(each.scrubbed for each in answer.memories))
+    for place, each in enumerate(answer.memories, 1):
+        yield from (f"{place} was skipped: {fault}" for fault in each.faults)
+        yield from (f"{place} is nearly the same as {named(id)}" for id in each.similar)
+    put_off = [reason for each in answer.memories for reason in each.degraded]
+    yield from put_off_lines(list(dict.fromkeys(put_off)))
 
 
 @shows

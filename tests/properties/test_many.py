@@ -1,0 +1,121 @@
+"""Many saved at once are what they would be one by one; what is wrong with one is said of that one."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onrecord import OnRecord, connect
+from onrecord.errors import Forbidden, Invalid, NotFound, OnRecordError
+from onrecord.model.limits import STATUSES
+
+BAD = {"content": "Bad.", "supersedes": ["999"]}
+texts = st.sampled_from(
+    [
+        "Refunds take a week.",
+        "Refunds take a year.",
+        "Ünïcode 🐙 \u202eabc",
+        "x" * 7_000,
+        "The key is AKIAIOSFODNN7EXAMPLE.",
+    ]
+)
+saves = st.lists(
+    st.fixed_dictionaries(
+        {"content": texts},
+        optional={
+            "id": st.sampled_from(["kb.a", "kb.b"]),
+            "tags": st.lists(st.sampled_from("ab"), max_size=2),
+            "supersedes": st.sampled_from([["1"], ["kb.a"], ["999"]]),
+            "scope": st.sampled_from(["user", "tenant"]),
+            "dedupe": st.booleans(),
+        },
+    ),
+    max_size=8,
+    min_size=1,
+)
+
+
+def held(door: OnRecord) -> list[tuple[Any, ...]]:
+    """What is kept, in the order of saving, with every version."""
+    kept = door.browse(statuses=STATUSES, limit=100, order="oldest").memories
+    return [
+        (
+            one.id,
+            one.content,
+            one.tags,
+            one.scope,
+            one.status,
+            one.version,
+            len(door.history(one.id).versions),
+        )
+        for one in kept
+    ]
+
+
+@given(saves=saves)
+def test_they_are_what_they_would_be_one_by_one(saves: list[dict[str, Any]]) -> None:
+    with connect(":memory:") as single, connect(":memory:") as many:
+        outcomes: list[Any] = []
+        for each in saves:
+            try:
+                outcomes.append(single.remember(**each, alike="keep").outcome)
+            except OnRecordError:
+                outcomes.append(None)
+        said = many.remember_many([{**each, "alike": "keep"} for each in saves], on_fault="skip")
+        assert [each.outcome for each in said.memories] == outcomes
+        assert said.skipped == outcomes.count(None)
+        assert held(many) == held(single)
+        assert many.doctor().problems == ()
+
+
+def test_one_that_cannot_be_saved_refuses_all_and_is_named(memory: OnRecord) -> None:
+    with pytest.raises(NotFound, match=r"^memories\[1\]: No memory 999"):
+        memory.remember_many([{"content": "Good."}, BAD, {"content": "Good too."}])
+    with pytest.raises(Invalid) as refused:
+        memory.remember_many([{"content": ""}, {"content": "Good."}, {"kind": "facts", "colour": "red"}])
+    assert [each.field for each in refused.value.faults] == [
+        "memories[0].content",
+        "memories[2].colour",
+        "memories[2].content",
+    ]
+    assert held(memory) == []
+
+
+def test_with_skip_the_others_are_saved_and_each_fault_stands_in_its_place(memory: OnRecord) -> None:
+    good = [{"content": f"Store {number} closes at {number}."} for number in range(6)]
+    said = memory.remember_many([BAD, good[0], good[1], BAD, {"content": 3}, *good[2:], BAD], on_fault="skip")
+    assert [each.id for each in said.memories] == [None, "1", "2", None, None, "3", "4", "5", "6", None]
+    assert said.memories[4].faults == ("content: must be a text, not a number",)
+    assert (said.saved, said.skipped) == (6, 4)
+    assert [each[1] for each in held(memory)] == [each["content"] for each in good]
+
+
+def test_a_dry_run_says_it_all_and_saves_nothing(memory: OnRecord) -> None:
+    said = memory.remember_many([{"content": "One."}, BAD], on_fault="skip", dry_run=True)
+    assert (said.dry_run, said.saved, said.skipped) == (True, 1, 1)
+    assert held(memory) == []
+    with pytest.raises(Invalid, match=r"memories\[0\]\.dry_run: is for the request as a whole"):
+        memory.remember_many([{"content": "One.", "dry_run": True}])
+
+
+def test_what_is_found_by_meaning_was_embedded_with_the_others(memory: OnRecord) -> None:
+    memory.remember_many([{"content": "Refunds take a week."}, {"content": "Deploys are frozen on Fridays."}])
+    assert memory.recall("how long until customers get their money back?").hits[0].memory.id == "1"
+    (model,) = memory.status().tenants[0].models
+    assert (model.indexed, model.expected) == (2, 2)
+
+
+def test_a_run_that_has_saved_enough_saves_none_of_the_rest(memory: OnRecord) -> None:
+    robot = memory.as_caller(replace(memory.caller, actor="unattended", run="night", operator=False))
+    with pytest.raises(Forbidden, match=r"memories\[3\]: This run has reached its limit"):
+        robot.remember_many([{"content": f"Fact {number}."} for number in range(9)])
+    said = robot.remember_many([{"content": f"Fact {number}."} for number in range(9)], on_fault="skip")
+    assert (said.saved, said.skipped) == (3, 6)
+
+
+def test_what_every_tenant_sees_is_saved_by_itself(memory: OnRecord) -> None:
+    for fields in ({"scope": "global"}, {"id": "global:rule"}):
+        with pytest.raises(Invalid, match=r"memories\[0\]\.scope: .* saved by itself"):
+            memory.remember_many([{"content": "For all.", **fields}])
