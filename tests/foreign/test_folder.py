@@ -42,6 +42,10 @@ def actions(steps: Any) -> list[tuple[str, str]]:
     return [(each.action, each.file) for each in steps.steps]
 
 
+def done(steps: Any) -> list[tuple[str, str]]:
+    return [(each.file, each.outcome) for each in steps.steps]
+
+
 def test_a_folder_says_what_the_store_says_in_the_same_order_each_time(door: OnRecord, folder: Path) -> None:
     files = {path.name: path.read_text() for path in folder.iterdir()}
     assert sorted(files) == [".onrecord.json", "1.md", "kb.revenue.md"]
@@ -52,6 +56,22 @@ def test_a_folder_says_what_the_store_says_in_the_same_order_each_time(door: OnR
     write(door, folder)
     assert {path.name: path.read_text() for path in folder.iterdir()} == files
     assert planned(door, folder).steps == ()
+
+
+def test_a_file_is_about_the_memory_that_it_was_written_from(door: OnRecord, folder: Path) -> None:
+    """Though whoever edits it keeps one under the same name, to which a name alone would lead."""
+    door.remember("About the revenue.", id="about", entities=["memory:kb.revenue"])
+    door.remember("Only mine.", id=f"{door.caller.user}::kb.revenue", scope="user")
+    apply(door, folder)
+    edit(folder / "kb.revenue.md", "booked daily", "booked weekly")
+    edit(folder / "about.md", "- memory:kb.revenue\n", "- memory:kb.revenue\n- thing:x\n")
+    assert [outcome for _, outcome in done(apply(door, folder))] == ["version 2", "version 2"]
+    assert "weekly" in door.show("::kb.revenue").memory.content
+    assert door.show("about").memory.entities == ("memory:kb.revenue", "thing:x")
+    (folder / "kb.revenue.md").unlink()
+    assert done(apply(door, folder)) == [("kb.revenue.md", "retired")]
+    assert door.show("::kb.revenue").memory.status == "archived"
+    assert door.show(f"{door.caller.user}::kb.revenue").memory.status == "active"
 
 
 def test_what_is_changed_added_and_removed_goes_into_the_store(door: OnRecord, folder: Path) -> None:

@@ -249,6 +249,22 @@ class IdConformance(Conformance):
         with pytest.raises(NotFound, match="No memory k that you can see"):
             ann.show("k")
 
+    def test_a_reference_that_is_sent_back_as_it_was_read_means_the_same(self, ann: OnRecord) -> None:
+        """Also where the writer has a memory of that name, and no longer sees the one that is meant."""
+        bob = ann.as_caller(person("bob"))
+        bob.remember("for all", id="k")
+        ann.remember("about it", id="about", entities=["memory:k"])
+        ann.remember("mine", id="ann::k", scope="user")
+        for number in range(2):
+            read = ann.show("about").memory.entities
+            sent = [*read, f"thing:{number}"]
+            assert ann.revise("about", entities=sent).memory.entities == tuple(sent)
+            saved = ann.remember(f"about it {number}", id="about", entities=sent[::-1])
+            assert saved.memory.entities == tuple(sent[::-1])
+            bob.remember("his alone", id="k", scope="user")
+        new = ann.revise("about", entities=["memory:::k", "memory:k"]).memory
+        assert new.entities == ("memory:ann::k", "memory:k")
+
     def test_an_own_name_stays_when_more_may_see_it_and_an_open_one_when_fewer_may(
         self, ann: OnRecord, store: Store
     ) -> None:

@@ -47,7 +47,7 @@ def upgrade() -> None:
         rows = [_row(each) for each in page if not _stays(each.id)]
         if rows:
             bind.execute(sa.text(_NOTE), rows)
-    for table, column, its in (("memories", "id", " AND memories.collection = 1"), ("audit", "subject", "")):
+    for table, column, its in _NAMING:
         there = f"FROM renamed AS n WHERE n.tenant = {table}.tenant AND n.before = {table}.{column}"
         bind.exec_driver_sql(
             f"UPDATE {table} SET {column} = (SELECT n.after {there}) WHERE EXISTS (SELECT 1 {there}){its}"
@@ -56,6 +56,15 @@ def upgrade() -> None:
     _rename_in_changesets(bind)
     _rename_in_answers(bind)
     bind.exec_driver_sql("DROP TABLE renamed")
+
+
+#: Where the id of a memory is a column, and of which rows.
+_NAMING: Final = (
+    ("memories", "id", " AND memories.collection = 1"),
+    ("audit", "subject", ""),
+    ("feedback", "memory", ""),
+    ("check_runs", "memory", ""),
+)
 
 
 def _stays(id: str) -> bool:
@@ -219,7 +228,9 @@ def _now(ids: Sequence[str], names: Mapping[str, _Renamed]) -> list[str]:
 
 
 def _rename_in_answers(bind: sa.Connection) -> None:
-    """Answers that are kept for repeated requests go when a memory that they are about is erased: they learn its new id."""
+    """Answers that are kept for repeated requests go when a memory that they are about is erased, and show it: they learn its new
+    id.
+    """
     change = sa.text(
         'UPDATE idempotency SET body = :body WHERE tenant = :tenant AND "user" = :user AND key = :key'
     )
@@ -231,6 +242,9 @@ def _rename_in_answers(bind: sa.Connection) -> None:
             for each, body in told:
                 if not names.keys().isdisjoint(body["about"]):
                     body["about"] = [*body["about"], *(names[id].id for id in body["about"] if id in names)]
+                    for shown in map(body["answer"].get, ("memory", "proposal")):
+                        if isinstance(shown, dict) and shown.get("id") in names:
+                            shown["id"] = names[shown["id"]].id
                     its = {"tenant": tenant, "user": each.user, "key": each.key}
                     bind.execute(change, its | {"body": json.dumps(body, ensure_ascii=False)})
 
