@@ -668,9 +668,7 @@ def _before_own_ids(engine: sa.Engine) -> None:
                 )
             connection.exec_driver_sql(f"UPDATE memories SET id = replace(id, '{owner}::', '')")
             for name, column in (("audit", "subject"), ("feedback", "memory"), ("check_runs", "memory")):
-                connection.exec_driver_sql(
-                    f"UPDATE {name} SET {column} = replace({column}, '{owner}::', '')"
-                )
+                connection.exec_driver_sql(f"UPDATE {name} SET {column} = replace({column}, '{owner}::', '')")
             connection.exec_driver_sql(f"UPDATE idempotency SET body = replace(body, '{owner}::', '')")
         connection.exec_driver_sql(
             'INSERT INTO changesets (tenant, id, entity, target, state, changes, memories, "by", at, updated_at) '

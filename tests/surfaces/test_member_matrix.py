@@ -199,10 +199,7 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     ],
     "neighbours": [{"id": "{id}"}, {"id": "::{name}"}, {"id": World.id("tenant", 2), "depth": 4}],
     "history": [{"id": "{id}"}, {"id": "::{name}"}],
-    "diff": [
-        {"since": "2026-02-01", "limit": 1_000},
-        {"since": "2026-02-01", "limit": 1_000, "catalog": True},
-    ],
+    "diff": [{"since": "2026-02-01", "limit": 1_000}],
     "moments": [{"limit": 1_000}],
     "entities": [
         {"references": True, "limit": 100},
@@ -249,6 +246,7 @@ IN_VAIN: Final[dict[str, list[dict[str, Any]]]] = {
     "tally": [{"by": "kind", "proposal": "any"}],
     "checks": [{"id": "{id}", "observe": True}],
     "moments": [{"limit": 1_000, "catalog": True}],
+    "diff": [{"since": "2026-02-01", "limit": 1_000, "catalog": True}],
     "context": [{"for_user": "ann", "for_personas": ["chef"], "for_systems": ["crm"], "max_tokens": 100_000}],
 }
 #: The same at the tools of the faces, beside what strangers of other tenants ask there.
