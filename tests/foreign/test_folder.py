@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
 from onrecord.care.folder.applying import apply, planned, write
+from onrecord.care.folder.files import read_manifest
 from onrecord.errors import Invalid
+from onrecord.model.caller import Caller
 from onrecord.text.merging import BETWEEN, OURS, THEIRS, has_marks, merged
 
 TEXT = "Revenue is net of refunds.\n\nIt is booked daily.\n\nSee the board's report."
@@ -72,6 +74,15 @@ def test_a_file_is_about_the_memory_that_it_was_written_from(door: OnRecord, fol
     assert done(apply(door, folder)) == [("kb.revenue.md", "retired")]
     assert door.show("::kb.revenue").memory.status == "archived"
     assert door.show(f"{door.caller.user}::kb.revenue").memory.status == "active"
+
+
+def test_a_long_id_of_a_user_with_a_long_name_has_a_file(door: OnRecord, tmp_path: Path) -> None:
+    long = door.as_caller(Caller(tenant=door.caller.tenant, user="ä" * 200))
+    ids = {long.remember("Mine.", id="k" * 199 + end, scope="user").memory.id for end in "ab"}
+    folder = tmp_path / "long"
+    assert write(long, folder).memories == len(long.browse().memories)
+    assert planned(long, folder).steps == ()
+    assert ids <= set(read_manifest(folder))
 
 
 def test_what_is_changed_added_and_removed_goes_into_the_store(door: OnRecord, folder: Path) -> None:

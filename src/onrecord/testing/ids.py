@@ -13,7 +13,7 @@ from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordErro
 from onrecord.model import ids
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import Clock, Conformance, administrator, person, refused
+from onrecord.testing.builders import Clock, Conformance, administrator, person, refused, written
 from onrecord.testing.executed_statements import executed_statements
 
 #: What a stranger does with an id; each leaves nothing behind but the last.
@@ -264,6 +264,16 @@ class IdConformance(Conformance):
             bob.remember("his alone", id="k", scope="user")
         new = ann.revise("about", entities=["memory:::k", "memory:k"]).memory
         assert new.entities == ("memory:ann::k", "memory:k")
+
+    def test_whoever_sees_what_ended_learns_no_id_of_what_few_see_instead(self, ann: OnRecord) -> None:
+        bob = ann.as_caller(person("bob"))
+        for number, scope in enumerate(("user", "tenant")):
+            ann.remember("for all", id=f"k.{number}")
+            ann.remember("instead", id=f"zqnew.{number}", scope=scope, supersedes=[f"k.{number}"])
+        assert "zqnew" not in written([bob.show("k.0", background=True), bob.history("k.0")])
+        assert bob.show("k.0").memory.status_reason == "superseded by another memory"
+        assert bob.show("k.1").memory.status_reason == "superseded by zqnew.1"
+        assert [edge.memory.id for edge in ann.neighbours("k.0").edges] == ["ann::zqnew.0"]
 
     def test_an_own_name_stays_when_more_may_see_it_and_an_open_one_when_fewer_may(
         self, ann: OnRecord, store: Store

@@ -186,7 +186,10 @@ def _changes(record: Any, names: Mapping[str, _Renamed]) -> Iterator[tuple[str, 
             yield "proposes", _json(proposal | {"of": of})
     ended = _ENDED_BY.fullmatch(record.status_reason or "")
     if ended and ended.group(1) in names:
-        yield "status_reason", f"superseded by {names[ended.group(1)].id}{ended.group(2) or ''}"
+        by = names[ended.group(1)]
+        # Whoever sees only this one is not told the id of the other.
+        named = by.id if by.audience == record.audience else "another memory"
+        yield "status_reason", f"superseded by {named}{ended.group(2) or ''}"
 
 
 def _reference(reference: str, record: Any, names: Mapping[str, _Renamed]) -> str:
