@@ -47,6 +47,18 @@ def test_judged_questions_are_asked_again_and_what_was_useful_is_right(shell: Ca
     assert "gadget" not in Path("own.jsonl").read_text()
 
 
+def test_a_hit_is_the_one_that_was_judged_though_one_of_its_name_is_ones_own(
+    shell: Callable[..., Any],
+) -> None:
+    judged(OWN_QUESTIONS - 1)
+    with connect("shell.db") as door:
+        right = door.remember("gadgetlast costs 9.", id="last", alike="keep").memory.id
+        door.give_feedback(right, "useful", "what is the price of gadgetlast?")
+        door.remember("My own.", id=f"{door.caller.user}::last", scope="user")
+    said = shell("eval", "--own")
+    assert (said.code, f"{OWN_QUESTIONS} questions with a useful hit" in said.out) == (0, True), said.err
+
+
 def test_a_change_that_is_worse_beyond_its_interval_fails_and_an_equal_one_does_not(
     shell: Callable[..., Any],
 ) -> None:

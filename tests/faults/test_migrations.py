@@ -667,7 +667,9 @@ def _before_own_ids(engine: sa.Engine) -> None:
                     f"status_reason = replace(status_reason, '{owner}::', '')"
                 )
             connection.exec_driver_sql(f"UPDATE memories SET id = replace(id, '{owner}::', '')")
-            connection.exec_driver_sql(f"UPDATE audit SET subject = replace(subject, '{owner}::', '')")
+            for name, column in (("audit", "subject"), ("feedback", "memory"), ("check_runs", "memory")):
+                connection.exec_driver_sql(f"UPDATE {name} SET {column} = replace({column}, '{owner}::', '')")
+            connection.exec_driver_sql(f"UPDATE idempotency SET body = replace(body, '{owner}::', '')")
         connection.exec_driver_sql(
             'INSERT INTO changesets (tenant, id, entity, target, state, changes, memories, "by", at, updated_at) '
             "SELECT tenant, 1, 'db.t', 'catalog', 'applied', '[]', '[\"plan\"]', 'ann x', 0, 0 FROM memories WHERE id = 'plan'"
@@ -722,6 +724,9 @@ def test_what_few_see_in_an_older_store_has_its_owners_id(
             "kestrel instead", id="new", scope="user", supersedes=["shown"], entities=["memory:plan"]
         )
         ann.relate("new", "supports", "plan")
+        ann.give_feedback("plan", "useful", "what is the plan?")
+        root.add_check("ann~0020x::plan", kind="entity", entity="kestrel.plans")
+        root.check("ann~0020x::plan")
         ann.remember("kestrel recipe", id="recipe", scope="persona", persona="chef")
         bob.remember("kestrel of bob", id="bobs", entities=["memory:plan"])
         nightly = root.as_caller(Caller(tenant="acme", user="nightly", actor="unattended", run="r"))
@@ -764,6 +769,9 @@ def test_what_few_see_in_an_older_store_has_its_owners_id(
         # What another wrote tells them no more than before.
         assert bob.show("bobs").memory.entities == ("memory:plan",)
         assert bob.remember("kestrel of all", id="plan").outcome == "created"
+        # What was said of hers, and what came of its checks, is not about his.
+        assert [each.memory for each in ann.feedback(id="ann~0020x::plan").feedback] == ["ann~0020x::plan"]
+        assert (len(ann.checks("ann~0020x::plan").runs), bob.checks("plan").runs) == (1, ())
         assert root.approve(proposal.id).memory.id == "ann~0020x::plan"
         subjects = {entry.subject for entry in root.audit(limit=99).entries}
         assert subjects >= {"ann~0020x::plan", "nightly::wish"}

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
 from onrecord.care.folder.applying import apply, planned, write
+from onrecord.care.folder.files import read_manifest
 from onrecord.errors import Invalid
+from onrecord.model.caller import Caller
 from onrecord.text.merging import BETWEEN, OURS, THEIRS, has_marks, merged
 
 TEXT = "Revenue is net of refunds.\n\nIt is booked daily.\n\nSee the board's report."
@@ -42,6 +44,10 @@ def actions(steps: Any) -> list[tuple[str, str]]:
     return [(each.action, each.file) for each in steps.steps]
 
 
+def done(steps: Any) -> list[tuple[str, str]]:
+    return [(each.file, each.outcome) for each in steps.steps]
+
+
 def test_a_folder_says_what_the_store_says_in_the_same_order_each_time(door: OnRecord, folder: Path) -> None:
     files = {path.name: path.read_text() for path in folder.iterdir()}
     assert sorted(files) == [".onrecord.json", "1.md", "kb.revenue.md"]
@@ -52,6 +58,31 @@ def test_a_folder_says_what_the_store_says_in_the_same_order_each_time(door: OnR
     write(door, folder)
     assert {path.name: path.read_text() for path in folder.iterdir()} == files
     assert planned(door, folder).steps == ()
+
+
+def test_a_file_is_about_the_memory_that_it_was_written_from(door: OnRecord, folder: Path) -> None:
+    """Though whoever edits it keeps one under the same name, to which a name alone would lead."""
+    door.remember("About the revenue.", id="about", entities=["memory:kb.revenue"])
+    door.remember("Only mine.", id=f"{door.caller.user}::kb.revenue", scope="user")
+    apply(door, folder)
+    edit(folder / "kb.revenue.md", "booked daily", "booked weekly")
+    edit(folder / "about.md", "- memory:kb.revenue\n", "- memory:kb.revenue\n- thing:x\n")
+    assert [outcome for _, outcome in done(apply(door, folder))] == ["version 2", "version 2"]
+    assert "weekly" in door.show("::kb.revenue").memory.content
+    assert door.show("about").memory.entities == ("memory:kb.revenue", "thing:x")
+    (folder / "kb.revenue.md").unlink()
+    assert done(apply(door, folder)) == [("kb.revenue.md", "retired")]
+    assert door.show("::kb.revenue").memory.status == "archived"
+    assert door.show(f"{door.caller.user}::kb.revenue").memory.status == "active"
+
+
+def test_a_long_id_of_a_user_with_a_long_name_has_a_file(door: OnRecord, tmp_path: Path) -> None:
+    long = door.as_caller(Caller(tenant=door.caller.tenant, user="ä" * 200))
+    ids = {long.remember("Mine.", id="k" * 199 + end, scope="user").memory.id for end in "ab"}
+    folder = tmp_path / "long"
+    assert write(long, folder).memories == len(long.browse().memories)
+    assert planned(long, folder).steps == ()
+    assert ids <= set(read_manifest(folder))
 
 
 def test_what_is_changed_added_and_removed_goes_into_the_store(door: OnRecord, folder: Path) -> None:

@@ -11,6 +11,7 @@ from onrecord.care.foreign import FORMATS, format_of, read
 from onrecord.care.foreign.bringing import Brought, bring
 from onrecord.care.foreign.pickled import Inert, data_of
 from onrecord.errors import Invalid, OnRecordError
+from onrecord.model.caller import Caller
 from onrecord.model.limits import STATUSES
 
 from . import make_samples as make
@@ -87,23 +88,40 @@ def test_names_of_relations_are_kept(door: OnRecord, tmp_path: Path) -> None:
     assert works.content == "Ann Smith works_at Acme"
     assert works.metadata["relation"] == {"from": "Ann Smith", "name": "works_at", "to": "Acme"}
     brought(door, "markdown", make.notes(tmp_path))
-    note = held(door)["markdown." + _of(door, "Refund policy")]
+    note = held(door)["ann::markdown." + _of(door, "Refund policy")]
     assert [each["name"] for each in note.metadata["relations"]] == ["implements", "needs", "supports"]
     edges = {(each.relation, each.target) for each in door.relations(source=note.id).relations}
-    assert edges == {("relates_to", "markdown." + _of(door, "Fiscal year")), ("supports", "markdown.Plain")}
+    assert edges == {
+        ("relates_to", "ann::markdown." + _of(door, "Fiscal year")),
+        ("supports", "ann::markdown.Plain"),
+    }
 
 
 def _of(door: OnRecord, title: str) -> str:
-    return next(id for id, each in held(door).items() if each.title == title).removeprefix("markdown.")
+    return next(id for id, each in held(door).items() if each.title == title).removeprefix("ann::markdown.")
 
 
 def test_what_ended_there_is_past_here(door: OnRecord, tmp_path: Path) -> None:
     brought(door, "graphiti", make.graphiti(tmp_path))
-    porto = held(door)["graphiti.e2"]
+    porto = held(door)["ann::graphiti.e2"]
     assert (porto.status, porto.valid_from.year, porto.valid_to.year) == ("archived", 2024, 2025)
     assert porto.entities == ("Ann",)
     then = door.browse(as_of="2024-06-01").memories
-    assert [each.id for each in then] == ["graphiti.e2"]
+    assert [each.id for each in then] == ["ann::graphiti.e2"]
+
+
+def test_what_comes_for_one_user_leaves_the_ids_to_the_others(door: OnRecord, tmp_path: Path) -> None:
+    """Nobody learns by trying an id what has come for another, and each can have the same store."""
+    path = tmp_path / "notes.jsonl"
+    path.write_text(json.dumps({"id": "x", "content": "A private note."}))
+    assert brought(door, "jsonl", path).new == brought(door, "jsonl", path, owner="bob").new == 1
+    assert set(held(door)) == {"ann::jsonl.x", "bob::jsonl.x"}
+    eve = door.as_caller(Caller(tenant=door.caller.tenant, user="eve"))
+    assert eve.remember("Hers.", id="jsonl.x").memory.id == "jsonl.x"
+    # What all of the tenant see has the id alone.
+    path.write_text(json.dumps({"id": "y", "content": "For all."}))
+    brought(door, "jsonl", path, scope="tenant")
+    assert eve.show("jsonl.y").memory.content == "For all."
 
 
 def test_the_three_forms_of_mem0_are_one_store(door: OnRecord, tmp_path: Path) -> None:
@@ -136,7 +154,7 @@ def test_a_long_text_comes_in_parts(door: OnRecord, tmp_path: Path) -> None:
     path.write_text(json.dumps({"id": "x", "content": "größe " * 30_000}))
     assert brought(door, "jsonl", path).new == 4
     assert (
-        "".join(held(door)[f"jsonl.x{end}"].content for end in ("", ".part-2", ".part-3", ".part-4"))
+        "".join(held(door)[f"ann::jsonl.x{end}"].content for end in ("", ".part-2", ".part-3", ".part-4"))
         == "größe " * 30_000
     )
 

@@ -25,7 +25,9 @@ IDS: Final = (*NAMES, "::k", *(f"{owner}::k" for owner in WRITTEN.values()))
 
 
 class Step(NamedTuple):
-    """What is done, by whom, with which id; `scope` is where a save goes, if it says so."""
+    """What is done, by whom, with which id; `scope` is where a save goes, if it says so. Where all that is a user's is given away, the
+    id is that of whom it is given to.
+    """
 
     do: str
     user: str
@@ -44,7 +46,8 @@ saves = st.builds(
 others = st.builds(
     Step, st.sampled_from(("read", "erase", "cite", "propose", "propose", "approve")), users, named, st.none()
 )
-steps = st.lists(st.one_of(saves, saves, others), min_size=4, max_size=14)
+gifts = st.builds(Step, st.just("give"), users, users, st.none())
+steps = st.lists(st.one_of(saves, saves, others, saves, others, gifts), min_size=4, max_size=14)
 
 
 class Refused(Exception):
@@ -77,18 +80,27 @@ class Account:
         name = id.removeprefix("::")
         if "::" in name:
             return [name] if name in seen else []
-        both = [name] if id.startswith("::") else [f"{WRITTEN[user]}::{name}", name]
-        return [each for each in both if each in seen] or [
+        own = [] if id.startswith("::") else self.own(user, name)
+        return [*own, *([name] if name in seen else [])] or [
             each for each in seen if each.endswith(f"::{name}")
         ]
+
+    def own(self, user: str, name: str) -> list[str]:
+        """Those that are of this name for a user as their own: first the one with their own name in front, also where it was
+        given away, if they see it; then what was given to them.
+        """
+        called = {each for each in self.seen(user) if each.endswith(f"::{name}")}
+        first = f"{WRITTEN[user]}::{name}"
+        return sorted(
+            (each for each in called if each == first or self.held[each].owner == user),
+            key=lambda each: (each != first, each),
+        )
 
     def seen(self, user: str) -> dict[str, str]:
         return {
             id: each.text
             for id, each in self.held.items()
-            if each.scope == "tenant"
-            or each.owner == user
-            or (each.scope == "persona" and user in COOKS and not each.waits)
+            if each.scope == "tenant" or (user in COOKS if each.scope == "persona" else each.owner == user)
         }
 
     def is_left_out(self, step: Step) -> bool:
@@ -111,16 +123,15 @@ class Account:
 
     def save(self, step: Step, text: str) -> str:
         """The id that a save gets."""
-        found = [
+        is_name = "::" not in step.id
+        own = self.own(step.user, step.id) if is_name else []
+        found = own or [
             each
             for each in self.meant(step.user, step.id)
-            if each in (step.id, step.id.removeprefix("::"))
-            or self.held[each].scope == "tenant"
-            or (each.startswith(f"{WRITTEN[step.user]}::") and not step.id.startswith("::"))
+            if each in (step.id, step.id.removeprefix("::")) or self.held[each].scope == "tenant"
         ]
         if found:
-            is_own = found[0].startswith(f"{WRITTEN[step.user]}::") and not step.id.startswith("::")
-            if len(found) > 1 and not is_own:
+            if len(found) > 1 and not own:
                 raise Refused(Conflict)
             before = self.held[found[0]]
             if before.owner != step.user:
@@ -128,10 +139,10 @@ class Account:
             self.held[found[0]] = Held(step.user, step.scope or before.scope, text)
             return found[0]
         name = step.id.removeprefix("::")
-        own = name if "::" in name else f"{WRITTEN[step.user]}::{name}"
-        if own != f"{WRITTEN[step.user]}::{own.partition('::')[2]}":
+        named = name if "::" in name else f"{WRITTEN[step.user]}::{name}"
+        if named != f"{WRITTEN[step.user]}::{named.partition('::')[2]}":
             raise Refused(Forbidden)
-        id = own if step.scope in ("user", "persona", "waits") else name
+        id = named if step.scope in ("user", "persona", "waits") else name
         if id in self.held:
             raise Refused(Conflict)
         self.held[id] = Held(step.user, step.scope or "tenant", text)
@@ -146,6 +157,10 @@ class Account:
                 return self.save(step, text)
             finally:
                 self.held = before
+        if step.do == "give":
+            theirs = {id: each for id, each in self.held.items() if each.owner == step.user != step.id}
+            self.held |= {id: each._replace(owner=step.id) for id, each in theirs.items()}
+            return len(theirs)
         if step.do == "propose":
             return self.save(step._replace(scope="waits"), text)
         if step.do == "cite":
@@ -181,6 +196,9 @@ def done(door: OnRecord, step: Step, text: str) -> Any:
         return door.remember("about it", entities=[f"memory:{step.id}"], dry_run=True).memory.entities
     if step.do == "propose":
         return door.remember(text, id=step.id, review=True).memory.id
+    if step.do == "give":
+        there = step.user != step.id
+        return door.as_caller(KEEPER).reassign(step.user, step.id).memories if there else 0
     if step.do == "approve":
         return door.as_caller(KEEPER).approve(door.show(step.id).memory.id).memory.id
     more = {} if step.scope is None else {"scope": step.scope}

@@ -253,6 +253,16 @@ def test_a_person_is_not_asked_about_their_own_doing_nor_about_what_is_not_there
     assert person.asked == []
 
 
+def test_a_memory_that_replaces_another_is_about_the_same(door: OnRecord, agent: Connect) -> None:
+    """Though the agent keeps a memory of its own under the name of one that everyone sees."""
+    bob = door.as_caller(caller(user="bob"))
+    bob.remember("For all.", id="kb.tea")
+    old = door.remember("Ann drinks tea.", entities=["memory:kb.tea"]).memory.id
+    door.remember("Ann's own.", id="ann::kb.tea", scope="user")
+    new = agent().did("memory_update", action="supersede", id=old, content="Ann drinks coffee.")["id"]
+    assert door.show(new).memory.entities == ("memory:kb.tea",)
+
+
 def test_a_memory_that_replaces_another_is_seen_by_no_more_people(agent: Connect) -> None:
     someone = agent()
     old = someone.did("memory_save", content="I prefer tea.", scope="user", kind="preference")["id"]

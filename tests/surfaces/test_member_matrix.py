@@ -70,6 +70,9 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
         {"content": "mine", "id": "{name}", "supersedes": ["{name}"]},
         {"content": "mine", "id": "{name}"},
         {"content": "mine", "id": "::{name}", "scope": "user"},
+        {"content": "mine", "id": "ann::{name}", "dry_run": True},
+        {"content": "mine", "hint": "{code} hint", "by_hint_alone": True, "alike": "keep"},
+        {"content": "mine", "edits": [{"entity": "thing:{code}", "field": "description", "value": "mine"}]},
         {"content": "mine", "entities": ["memory:{id}"]},
         {"content": "mine there", "conversation": "~ann/{beside}-talk"},
         {"content": "mine there", "scope": "session", "conversation": "~ann/{beside}-talk"},
@@ -92,7 +95,7 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
             "agent": "{beside}-agent",
         },
     ],
-    "judge": [{"id": "{id}"}, {"id": "::{name}"}],
+    "judge": [{"id": "{id}"}, {"id": "::{name}"}, {"id": "{id}", "advisor": "no"}],
     "note_turn": [
         {
             "content": "mine",
@@ -117,21 +120,40 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
             "min_relevance": 0.0,
         },
         {"question": "{beside}", "elsewhere": True, "conversation": "~ann/{beside}-talk"},
+        {"question": "{beside} {code}", "only_verified": True, "background": True, "limit": 100},
+        {
+            "question": "{code}",
+            "entities": ["{beside}.orders"],
+            "lineage": 2,
+            "proposal": "any",
+            "limit": 100,
+        },
     ],
     "give_feedback": [
         {"id": "{id}", "verdict": "useful", "question": "{code}"},
         {"id": "{id}", "verdict": "none", "question": "{beside}"},
     ],
     "feedback": [{}, {"id": "{id}"}, {"question": "{beside}", "user": "ann"}],
-    "show": [{"id": "{id}"}, {"id": "{id}", "known_at": "2026-03-01T12:00:00.5Z"}],
+    "show": [
+        {"id": "{id}"},
+        {"id": "{id}", "known_at": "2026-03-01T12:00:00.5Z"},
+        {"id": "{id}", "rights": True, "background": True},
+        {"id": "::{name}", "as_of": "2026-03-01T12:00:00Z"},
+        {"id": World.id("tenant", 2), "rights": True, "background": True},
+    ],
     "browse": [
         {"statuses": list(STATUSES), "limit": 1_000},
         {"conversation": "~ann/{beside}-talk"},
         {"tags": ["{code} tag"], "entities": ["thing:{code}"]},
         {"system": "crm", "scopes": ["system", "session", "user", "persona"]},
         {"known_at": "2026-03-01T12:00:00.5Z", "limit": 1_000},
+        {"check_states": ["verified", "failed"], "count": True, "limit": 1_000},
+        {"owners": ["ann"], "persona": "chef", "order": "oldest", "count": True, "limit": 1_000},
+        {"as_of": "2026-03-01T12:00:00Z", "unpinned": True, "count": True, "limit": 1_000},
     ],
     "tally": [
+        {"by": "scope", "known_at": "2026-03-01T12:00:00.5Z"},
+        {"by": "kind", "check_states": ["verified"]},
         {"by": "tag"},
         {"by": "entity", "entities": ["thing:{code}"]},
         {"by": "owner", "conversation": "~ann/{beside}-talk"},
@@ -179,11 +201,23 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     "history": [{"id": "{id}"}, {"id": "::{name}"}],
     "diff": [{"since": "2026-02-01", "limit": 1_000}],
     "moments": [{"limit": 1_000}],
+    "entities": [
+        {"references": True, "limit": 100},
+        {"inside": "{beside}", "references": True, "undocumented": True},
+        {"inside": "{beside}", "known_at": "2100-01-01", "references": True},
+    ],
+    "inspect": [
+        {"model": "{beside}.orders", "lineage_depth": 2},
+        {"model": "{beside}.orders", "known_at": "2100-01-01"},
+    ],
     "search": [
         {"question": "{code}", "entities": ["thing:{code}", "memory:{id}"], "max_memories": 50},
         {"question": "{code}", "agent": "{beside}-agent", "expand": "yes", "rerank": "yes"},
     ],
-    "context": [{"question": "{code}", "max_tokens": 100_000}, {"conversation": "~ann/{beside}-talk"}],
+    "context": [
+        {"question": "{code}", "max_tokens": 100_000},
+        {"conversation": "~ann/{beside}-talk"},
+    ],
     "attach": [
         {"answer": ["thing:{code}", "memory:{id}"], "max_tokens": 100_000},
         {"answer": "thing:{code} {beside}.orders", "conversation": "~ann/{beside}-talk", "again": True},
@@ -205,6 +239,15 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     "reindex": [{}],
     "embed_missing": [{}],
     "status": [{}],
+}
+#: What tells even a member of the conversation nothing: it is the owner's and the reviewers', an admin's, or about the catalog.
+IN_VAIN: Final[dict[str, list[dict[str, Any]]]] = {
+    "browse": [{"proposal": "any", "background": True, "limit": 1_000}],
+    "tally": [{"by": "kind", "proposal": "any"}],
+    "checks": [{"id": "{id}", "observe": True}],
+    "moments": [{"limit": 1_000, "catalog": True}],
+    "diff": [{"since": "2026-02-01", "limit": 1_000, "catalog": True}],
+    "context": [{"for_user": "ann", "for_personas": ["chef"], "for_systems": ["crm"], "max_tokens": 100_000}],
 }
 #: The same at the tools of the faces, beside what strangers of other tenants ask there.
 TOOLS_MORE: Final[dict[str, list[dict[str, Any]]]] = {
@@ -331,6 +374,9 @@ class Side(House):
         self._remember("pinned", ann, scope="user")
         self._remember("pending", self.door(replace(OWNER, actor="unattended")), scope="tenant")
         self._remember("waiting", self.door(replace(OWNER, actor="unattended")), scope="user")
+        for kind in ("there", "user", "system"):
+            self.owner.add_check(f"ann::zq{kind}.1", kind="entity", entity=f"{BESIDE}.orders")
+            self.owner.check(f"ann::zq{kind}.1")
         dave = self.door(person("dave", conversation=HERS))
         dave.remember(f"{SECRET} of his", id="zqdave.1", scope="session")
         dave.note_turn(f"{SECRET} he said")
@@ -375,7 +421,7 @@ class Side(House):
     def answer(self, attempt: Attempt, asked: Any) -> "Said":
         """What is told to whoever asks, apart from times, and what the database was told for it."""
         with executed_statements(self.server.parts.store) as statements:
-            said = PASSING.sub("…", attempt.ask(asked))
+            said = PASSING.sub("…", attempt.ask(asked)).replace(str(self.world.folder), "…")
         return Said(said, [each for each in statements if not BY_THE_CLOCK.match(each)])
 
     def of_ann(self) -> str:
@@ -508,6 +554,8 @@ def operations_by(door: Any, *, reads: bool) -> Iterator[Attempt]:
     for each in (*shared_attempts(door), *shared_attempts(door, MEMORIES)):
         if not reads or BY_NAME[each.name].effect == "read":
             yield each
+    if not reads:
+        yield from shared_attempts(door, IN_VAIN)
 
 
 def by_routes(leaving: ExitStack, caller: Caller, *, reads: bool = False) -> Ask:

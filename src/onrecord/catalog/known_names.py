@@ -22,14 +22,16 @@ def known_names(references: Sequence[str], reading: Reading) -> tuple[str, ...]:
     return tuple(names)
 
 
-def meant(references: Sequence[str], reading: Reading) -> tuple[str, ...]:
-    """A caller's references, with the full ids of the memories that they mean."""
-    named = [each.removeprefix(MEMORY_PREFIX) for each in references if each.startswith(MEMORY_PREFIX)]
-    if not named:
+def meant(references: Sequence[str], reading: Reading, known: Sequence[str] = ()) -> tuple[str, ...]:
+    """A caller's references, with the full ids of the memories that they mean. Those that are `known`, since they were read
+    in a memory, stay as they are.
+    """
+    given = [each for each in references if each.startswith(MEMORY_PREFIX) and each not in known]
+    if not given:
         return tuple(references)
-    ids = iter(reading.meant(named))
-    full = (MEMORY_PREFIX + next(ids) if each.startswith(MEMORY_PREFIX) else each for each in references)
-    return tuple(dict.fromkeys(full))
+    ids = reading.meant([each.removeprefix(MEMORY_PREFIX) for each in given])
+    full = {each: MEMORY_PREFIX + id for each, id in zip(given, ids, strict=True)}
+    return tuple(dict.fromkeys(full.get(each, each) for each in references))
 
 
 def _names_of(canonical: str, lookup: StoredCatalog) -> Iterator[str]:

@@ -19,6 +19,7 @@ from onrecord.app import connect
 from onrecord.care.importing import Imported
 from onrecord.errors import NotFound
 from onrecord.model.caller import EVERY_SYSTEM, Caller
+from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_LIMIT, STATUSES
 from onrecord.operation import StorePolicy, Watch
 from onrecord.service import OnRecord
@@ -52,7 +53,7 @@ def remove(door: OnRecord) -> int:
     gone = 0
     while found := door.browse(tags=[TAG], statuses=STATUSES, limit=BROWSE_LIMIT).memories:
         for memory in found:
-            door.forget(memory.id)
+            door.forget(exactly(memory.id))
         gone += len(found)
     for take_out in (
         lambda: door.drop_entity(DATASOURCE, kind="datasource"),
@@ -70,7 +71,7 @@ def is_loaded(door: OnRecord) -> bool:
 
 
 def _is_of_demo(door: OnRecord, memories: tuple[str, ...]) -> bool:
-    return any(TAG in door.show(id).memory.tags for id in memories)
+    return any(TAG in door.show(exactly(id)).memory.tags for id in memories)
 
 
 def _tell(door: OnRecord, folder: Path, export: str) -> Path:

@@ -21,6 +21,7 @@ from onrecord.care.own_questions import (
 from onrecord.care.resampling import interval
 from onrecord.errors import NotFound, invalid
 from onrecord.model.feedback import Feedback
+from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_LIMIT
 from onrecord.service import OnRecord
 
@@ -146,6 +147,6 @@ def _feedback(door: OnRecord) -> Iterator[Feedback]:
 
 def _is_active(door: OnRecord, id: str) -> bool:
     try:
-        return door.show(id).memory.status == "active"
+        return door.show(exactly(id)).memory.status == "active"
     except NotFound:
         return False

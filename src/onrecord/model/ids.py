@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from onrecord.model.catalog import MEMORY_PREFIX
 from onrecord.model.limits import GLOBAL_TENANT, ID_CHARACTERS, NAME_CHARACTERS
 
 # Colons, slashes, question marks, hashes, white space and control characters.
@@ -72,9 +73,22 @@ def owned(user: str, name: str) -> str:
     return odd.sub(lambda found: f"~{ord(found.group()):04x}", user) + _BETWEEN + name
 
 
+def kept_under(id: str, user: str, *, is_everyones: bool) -> str:
+    """The id that a user's new memory gets for the one that was chosen: without their name in front of one that not everyone
+    sees, others who try it would learn that it is used.
+    """
+    return id if is_everyones or is_random(id) or is_owned(id) else owned(user, id)
+
+
 def exactly(id: str) -> str:
     """The id of a memory as a request writes it that means this memory alone, though the caller may have a `kb.x` too."""
     return id if is_global(id) or is_owned(id) or id.startswith(_TENANTS) else _TENANTS + id
+
+
+def exact_reference(reference: str) -> str:
+    """A reference that was read in a memory, as a request writes it that means the same."""
+    id = reference.removeprefix(MEMORY_PREFIX)
+    return reference if id == reference else MEMORY_PREFIX + exactly(id)
 
 
 def is_owned(id: str) -> bool:

@@ -123,7 +123,7 @@ def _ended(
         if not old.is_live or old.version != seen.version:
             notes.append(f"#{seen.id} has changed meanwhile and was left alone.")
         elif writing.is_outranked(old):
-            reason = f"{superseded_by(new)}, as an advisor thinks ({by})"
+            reason = f"{superseded_by(new, old)}, as an advisor thinks ({by})"
             proposed = propose_end(Proposer.of(call, None), writing, old, "retire", reason, new.valid_from)
             notes.extend(proposed.notes)
         else:

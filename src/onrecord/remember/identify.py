@@ -25,13 +25,10 @@ def identify(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
 
 
 def with_own_id(draft: SaveDraft, new: Memory, writing: Writing) -> Memory:
-    """A new memory with its id: with the caller's name in front if not everyone sees it. Without that, others who try the
-    id would learn that it is used.
-    """
+    """A new memory with its id: with the caller's name in front if not everyone sees it."""
     if not new.id:
         return new
     is_everyones = new.scope == "global" or (new.scope == "tenant" and not new.waits)
-    if not is_everyones and not ids.is_random(new.id) and ids.owner_of(new.id) is None:
-        new = replace(new, id=ids.owned(draft.caller.user, new.id))
+    new = replace(new, id=ids.kept_under(new.id, draft.caller.user, is_everyones=is_everyones))
     writing.require_free(new.id)
     return new

@@ -24,7 +24,7 @@ def read_query(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
 
 
 def refer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    memory = with_meant(draft.ready, writing)
+    memory = with_meant(draft.ready, writing, draft.held)
     memory, warnings = referred(memory, writing, draft.read_query, draft.ask.unknown)
     return replace(draft, memory=memory, warnings=(*draft.warnings, *warnings))
 
@@ -43,9 +43,14 @@ def read_ahead(memory: Memory) -> ReadQuery | None:
         return None
 
 
-def with_meant(memory: Memory, reading: Reading) -> Memory:
-    """A memory with the full ids of the memories that its writer refers to."""
-    return replace(memory, entities=meant(memory.entities, reading)) if memory.entities else memory
+def with_meant(memory: Memory, reading: Reading, before: Memory | None) -> Memory:
+    """A memory with the full ids of the memories that its writer refers to. References that it has already mean the same as
+    before: writers send them back as they read them.
+    """
+    if not memory.entities:
+        return memory
+    known = () if before is None else before.entities
+    return replace(memory, entities=meant(memory.entities, reading, known))
 
 
 def referred(

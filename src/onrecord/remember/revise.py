@@ -130,7 +130,7 @@ def revise(call: Call, ask: Revise) -> Revised:
             after = replace(after, artifact=number)
         after = _pinned(after, ask, writing)
         after = written(before, after, caller, now)
-        after, warnings = _referred(after, ask, writing, ahead.read)
+        after, warnings = _referred(before, after, ask, writing, ahead.read)
         after = _true_again(ask, before, after)
         changed = changed_fields(before, after)
         if not changed:
@@ -228,10 +228,10 @@ def _refers(ask: Revise) -> bool:
 
 
 def _referred(
-    after: Memory, ask: Revise, writing: Writing, read: ReadQuery | None
+    before: Memory, after: Memory, ask: Revise, writing: Writing, read: ReadQuery | None
 ) -> tuple[Memory, tuple[str, ...]]:
     if not isinstance(ask.entities, Unset):
-        after = with_meant(after, writing)
+        after = with_meant(after, writing, before)
     return referred(after, writing, read, ask.unknown) if _refers(ask) else (after, ())
 
 

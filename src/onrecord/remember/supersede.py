@@ -11,6 +11,7 @@ from onrecord.model.memory import Change, Memory, Proposal
 from onrecord.model.tiers import WORDS
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.remember.scrub import scrub_reason
+from onrecord.store.audience import GLOBAL, TENANT, audience_of
 from onrecord.store.ports.filters import RelationWalk
 from onrecord.store.ports.records import Writing
 
@@ -73,7 +74,7 @@ def _end_repeated(draft: SaveDraft, writing: Writing) -> SaveDraft:
 def end_by(writing: Writing, new: Memory, old: Memory, change: Change, how: str = "") -> None:
     """Retire a memory that another one replaces; `how` is added to the reason."""
     writing.relate(new, "supersedes", old, change)
-    end(writing, old, "superseded", new.valid_from, superseded_by(new) + how, change)
+    end(writing, old, "superseded", new.valid_from, superseded_by(new, old) + how, change)
 
 
 def brought_back(writing: Writing, new: Memory, change: Change) -> Iterator[Memory]:
@@ -88,7 +89,7 @@ def brought_back(writing: Writing, new: Memory, change: Change) -> Iterator[Memo
         earlier = [each.memory for each in versions if each.memory.is_live]
         if any(each.change == _REPEAT for each in versions):
             continue
-        if earlier and old.status_reason == superseded_by(new):
+        if earlier and old.status_reason in (_by(new.id), _BY_ANOTHER):
             before = {name: getattr(earlier[-1], name) for name in _ENDED}
             writing.unrelate(new, "supersedes", old, change)
             yield writing.replace(
@@ -96,8 +97,17 @@ def brought_back(writing: Writing, new: Memory, change: Change) -> Iterator[Memo
             )
 
 
-def superseded_by(new: Memory) -> str:
-    return f"superseded by {new.id}"
+def superseded_by(new: Memory, old: Memory) -> str:
+    """Why a memory ended. Whoever sees only this one is not told the id of the other."""
+    is_told = audience_of(new) in (TENANT, GLOBAL, audience_of(old))
+    return _by(new.id) if is_told else _BY_ANOTHER
+
+
+def _by(what: str) -> str:
+    return f"superseded by {what}"
+
+
+_BY_ANOTHER: Final = _by("another memory")
 
 
 def end(

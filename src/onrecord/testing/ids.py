@@ -13,7 +13,7 @@ from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordErro
 from onrecord.model import ids
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import Clock, Conformance, administrator, person, refused
+from onrecord.testing.builders import Clock, Conformance, administrator, person, refused, written
 from onrecord.testing.executed_statements import executed_statements
 
 #: What a stranger does with an id; each leaves nothing behind but the last.
@@ -248,6 +248,32 @@ class IdConformance(Conformance):
         assert ann.forget("k").id == "ann::k"
         with pytest.raises(NotFound, match="No memory k that you can see"):
             ann.show("k")
+
+    def test_a_reference_that_is_sent_back_as_it_was_read_means_the_same(self, ann: OnRecord) -> None:
+        """Also where the writer has a memory of that name, and no longer sees the one that is meant."""
+        bob = ann.as_caller(person("bob"))
+        bob.remember("for all", id="k")
+        ann.remember("about it", id="about", entities=["memory:k"])
+        ann.remember("mine", id="ann::k", scope="user")
+        for number in range(2):
+            read = ann.show("about").memory.entities
+            sent = [*read, f"thing:{number}"]
+            assert ann.revise("about", entities=sent).memory.entities == tuple(sent)
+            saved = ann.remember(f"about it {number}", id="about", entities=sent[::-1])
+            assert saved.memory.entities == tuple(sent[::-1])
+            bob.remember("his alone", id="k", scope="user")
+        new = ann.revise("about", entities=["memory:::k", "memory:k"]).memory
+        assert new.entities == ("memory:ann::k", "memory:k")
+
+    def test_whoever_sees_what_ended_learns_no_id_of_what_few_see_instead(self, ann: OnRecord) -> None:
+        bob = ann.as_caller(person("bob"))
+        for number, scope in enumerate(("user", "tenant")):
+            ann.remember("for all", id=f"k.{number}")
+            ann.remember("instead", id=f"zqnew.{number}", scope=scope, supersedes=[f"k.{number}"])
+        assert "zqnew" not in written([bob.show("k.0", background=True), bob.history("k.0")])
+        assert bob.show("k.0").memory.status_reason == "superseded by another memory"
+        assert bob.show("k.1").memory.status_reason == "superseded by zqnew.1"
+        assert [edge.memory.id for edge in ann.neighbours("k.0").edges] == ["ann::zqnew.0"]
 
     def test_an_own_name_stays_when_more_may_see_it_and_an_open_one_when_fewer_may(
         self, ann: OnRecord, store: Store

@@ -57,6 +57,22 @@ class PastConformance(Conformance):
             assert _numbers(ann.as_caller(caller)) == [1, 2, 3, 4, 5], caller
             assert set(_leaks(ann.as_caller(caller), moments)) == set(_WAYS), caller
 
+    def test_what_checks_found_before_a_widening_stays_with_its_owner(
+        self, ann: OnRecord, root: OnRecord, clock: Clock
+    ) -> None:
+        ann.remember("a plan", id="k", scope="user")
+        root.add_check(_K, kind="entity", entity="thing:plan")
+        clock.tick()
+        root.check(_K)
+        clock.tick()
+        ann.remember("a plan for all", id="k", scope="tenant")
+        bob, numbers = ann.as_caller(person("bob")), list[list[int]]()
+        for _ in range(2):
+            numbers.append([len(door.checks(_K).runs) for door in (ann, root, bob)])
+            clock.tick()
+            root.check(_K)
+        assert numbers == [[1, 1, 0], [2, 2, 1]]
+
     def test_what_was_taken_back_does_not_return_with_the_next_widening(
         self, ann: OnRecord, clock: Clock
     ) -> None:

@@ -94,6 +94,21 @@ def test_a_person_decides_about_a_deletion_by_the_link_in_the_answer(
     assert ("agree", "ann", "memory_forget") in audit
 
 
+def test_a_link_is_about_the_memory_that_the_agent_meant(
+    server: Served, people: dict[str, httpx2.Client]
+) -> None:
+    """Not about one of the same name that whoever opens it keeps."""
+    for name in ("ann", "bob"):
+        kept = {"content": f"The plan of {name}.", "id": "kb.plan", "scope": "user"}
+        with server.connect(server.make_key(user=name, actor="agent")) as agent:
+            assert agent.post("/v1/memories", json=kept).status_code == 201
+    link = link_in(call(people["robot"], "memory_forget", id="kb.plan"))
+    assert people["bob"].get(link).status_code == 404
+    assert "The plan of ann." in people["ann"].get(link).text
+    assert answer(people["ann"], link, "yes").status_code == 200
+    assert [each.id for each in server.parts.door.browse().memories] == ["bob::kb.plan"]
+
+
 def test_no_drops_it_and_a_changed_memory_is_shown_again(
     server: Served, people: dict[str, httpx2.Client]
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import httpx2
 import pytest
@@ -89,6 +90,17 @@ def test_a_page_is_about_the_memory_whose_link_was_followed(keyed: Served, perso
     assert all("#kb.plan" in text_of(page.text) for page in (own, everyones))
     assert 'href="/memory/ann::kb.plan"' in ann.get("/memory").text
     assert "#ann::kb.plan" in text_of(bob.get("/memory/ann::kb.plan").text)
+    assert "#kb.plan" in text_of(ann.get("/graph?memory=kb.plan").text)
+    judged = send(ann, "/?question=plan", "judge_useful", id="kb.plan", question="plan")
+    assert (judged.status_code, ann.get("/v1/feedback").json()["feedback"][0]["memory"]) == (303, "kb.plan")
+    # What cites it still does when it is said again, or was said before.
+    cites = {"content": "It counts.", "id": "cites", "entities": ["memory:::kb.plan"]}
+    assert ann.post("/v1/memories", json=cites).status_code == 201
+    assert "memory:::kb.plan" in ann.get("/memory/new?again=cites").text
+    assert ann.patch("/v1/memories/cites", json={"entities": []}).status_code == 200
+    assert "memory:::kb.plan" in ann.get("/memory/cites?restore=1").text
+    asked = send(bob, "/memory/kb.plan", "try_forgetting")
+    assert 'action="/memory/::kb.plan"' in unquote(asked.text)
     assert send(ann, "/memory/ann::kb.plan", "retire", reason="Over.").status_code == 303
     assert send(bob, "/memory/kb.plan", "share", scope="user").status_code == 303
     found = [client.get("/v1/memories/::kb.plan").status_code for client in (ann, bob)]

@@ -16,6 +16,7 @@ from onrecord.care.folder.files import (
 from onrecord.care.folder.planning import Step, memories_of, plan
 from onrecord.errors import OnRecordError, invalid
 from onrecord.model.answer import Answer
+from onrecord.model.ids import exactly
 from onrecord.model.memory import Memory, derive_title
 
 
@@ -119,7 +120,9 @@ def _revise(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
     for name in ("kind", "confidence"):
         if changes.get(name, "") is None:
             del changes[name]
-    revised = door.revise(step.id, expected_version=step.memory.version, unknown="keep", **changes)
+    revised = door.revise(
+        exactly(step.memory.id), expected_version=step.memory.version, unknown="keep", **changes
+    )
     if revised.proposal is not None:
         return "waits for a person to approve it"
     _keep(folder, revised.memory, known, folder / step.file)
@@ -127,7 +130,7 @@ def _revise(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
 
 
 def _retire(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
-    retired = door.retire(step.id, reason="removed from the folder")
+    retired = door.retire(exactly(str(step.id)), reason="removed from the folder")
     if retired.proposal is not None:
         return "waits for a person to approve it"
     known.pop(str(step.id), None)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -18,6 +19,8 @@ from onrecord.yaml_reader import UnreadableYaml
 
 #: What was written last: the memories of the folder with their versions then.
 MANIFEST: Final = ".onrecord.json"
+#: What of a long id stands in the name of its file: names of files have at most 255 bytes, also while they are written.
+_LONGEST_NAME: Final = 200
 #: The fields that may be edited in a file, beside the text.
 FIELDS: Final = ("title", "hint", "kind", "tags", "category", "confidence", "source", "entities")
 _LISTS: Final = ("tags", "entities")
@@ -61,7 +64,10 @@ def written(memory: Memory, values: Mapping[str, Any], unresolved: Mapping[str, 
 
 
 def path_of(folder: Path, id: str) -> Path:
-    return folder / f"{quote(id, safe=' ~')}.md"
+    name = quote(id, safe=" ~")
+    if len(name) > _LONGEST_NAME:
+        name = f"{name[:_LONGEST_NAME]}~{sha256(id.encode()).hexdigest()[:16]}"
+    return folder / f"{name}.md"
 
 
 def read_file(path: Path, folder: Path) -> MemoryFile:

@@ -19,6 +19,7 @@ from onrecord.care.folder.files import (
     values_of,
 )
 from onrecord.errors import Fault, Invalid, NotFound
+from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_LIMIT
 from onrecord.model.memory import Memory
 from onrecord.text.merging import has_marks, merged
@@ -115,19 +116,19 @@ def _of_file(door: Any, file: MemoryFile, here: Mapping[str, Memory], folder: Pa
             return Step(action="conflict", file=name, id=None, why="has no text")
         return Step(action="save", file=name, id=None, why="is new here", changes=changes)
     memory = here.get(file.id)
-    base = _base(door, file)
+    base = _base(door, file.id, file.version)
     if memory is None:
         return _ended(file, base, name)
     return _compared(file, memory, base, name)
 
 
-def _base(door: Any, file: MemoryFile) -> dict[str, Any] | None:
+def _base(door: Any, id: str, version: int | None) -> dict[str, Any] | None:
     """What was written into the file, as the history has it."""
     try:
-        versions = door.history(file.id).versions
+        versions = door.history(exactly(id)).versions
     except NotFound:
         return None
-    return next((values_of(each.memory) for each in versions if each.number == file.version), None)
+    return next((values_of(each.memory) for each in versions if each.number == version), None)
 
 
 def _ended(file: MemoryFile, base: Mapping[str, Any] | None, name: str) -> Step:

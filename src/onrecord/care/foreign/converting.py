@@ -98,7 +98,8 @@ def _memories(item: Item, terms: Terms) -> Iterator[Memory]:
         updated = max(updated, item.ended_at)
         valid_from = min(valid_from, item.ended_at)
     metadata = _metadata(item, terms)
-    id = f"{terms.source}.{_plain(item.key)}"
+    chosen = f"{terms.source}.{_plain(item.key)}"
+    id = ids.kept_under(chosen, terms.owner, is_everyones=terms.scope == "tenant")
     for number, part in enumerate(cut(item.content), 1):
         yield Memory(
             tenant="default",

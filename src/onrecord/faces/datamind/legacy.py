@@ -280,7 +280,7 @@ def _take_over(door: OnRecord, memories: Iterable[Memory]) -> int:
 def _came_before(door: OnRecord, memory: Memory) -> bool:
     """Whether the memory with this id is the same row, taken over earlier and changed since."""
     try:
-        first = door.history(memory.id).versions[0].memory
+        first = door.history(ids.exactly(memory.id)).versions[0].memory
     except NotFound:
         return False
     return first.origin == "import" and first.created_at == memory.created_at

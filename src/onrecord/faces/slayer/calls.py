@@ -321,7 +321,7 @@ def _name(hit: Mapping[str, Any]) -> str:
 def _looked_up(door: Door, name: str, datasource: str | None) -> dict[str, Any] | None:
     """The entity or memory of this name; None if it is hidden, not active or outside of the datasource."""
     if name.startswith(MEMORY_PREFIX):
-        memory = door.show(name.removeprefix(MEMORY_PREFIX)).memory
+        memory = door.show(ids.exactly(name.removeprefix(MEMORY_PREFIX))).memory
         if memory.status != "active" or not _is_inside(memory.entities, datasource):
             return None
         hit = SubjectHit(

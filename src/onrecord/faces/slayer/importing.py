@@ -12,6 +12,7 @@ from onrecord.errors import Fault, Invalid, invalid
 from onrecord.faces.slayer.errors import in_their_words
 from onrecord.faces.slayer.fields import LEARNING, PLAIN_ID, PREVIEW
 from onrecord.model.catalog import MEMORY_PREFIX
+from onrecord.model.ids import exact_reference, exactly
 from onrecord.model.rules import INSTANT, Json, OrNone, Text
 from onrecord.model.shapes import Object, Several, faults_at
 from onrecord.model.wire import to_json
@@ -84,7 +85,7 @@ def _notes(source: ModelStore) -> list[Note]:
 
 def _keep(door: OnRecord, note: Note, references: Sequence[str], warnings: list[str]) -> None:
     kept = {
-        "id": note["id"],
+        "id": exactly(note["id"]),
         "kind": "learning",
         "hint": (note["description"] or "").strip() or None,
         "dedupe": False,
@@ -99,7 +100,8 @@ def _keep(door: OnRecord, note: Note, references: Sequence[str], warnings: list[
             warnings.append(f"memory {note['id']}: its query was left out: {problem}")
     entities: Sequence[str] = ()
     if references:
-        known = door.search(entities=references, max_memories=0, max_example_queries=0, max_entities=0)
+        named = [exact_reference(each) for each in references]
+        known = door.search(entities=named, max_memories=0, max_example_queries=0, max_entities=0)
         warnings += [f"memory {note['id']}: {warning}" for warning in known.warnings]
-        entities = known.resolved_input_entities
+        entities = [exact_reference(each) for each in known.resolved_input_entities]
     door.remember(note["learning"], query=None, entities=entities, **kept)

@@ -111,7 +111,7 @@ class Reading(Protocol):
         """Whether the caller also sees global memories."""
 
     def check_runs(self, memory: Memory) -> tuple[CheckRun, ...]:
-        """The last runs of the checks of a memory of the tenant that the caller sees, the newest first."""
+        """The last runs of the checks of a memory of the tenant, the newest first; those since the caller sees it."""
 
     def reading_of(self, collection: Collection) -> "Reading":
         """Another collection of the tenant, in the same state of the store."""

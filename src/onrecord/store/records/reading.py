@@ -164,7 +164,12 @@ class SqlReading:
 
     def check_runs(self, memory: Memory) -> tuple[CheckRun, ...]:
         seen = self.memory(memory.id)
-        return () if seen is None else runs_of(self._connection, self._view.tenant, seen.id)
+        runs = () if seen is None else runs_of(self._connection, self._view.tenant, seen.id)
+        if not runs:
+            return ()
+        # Some may tell of texts from before others were let see it.
+        [(since,)] = self._view.run(_seen_since(self._view.visibility), plain=memory.id)
+        return tuple(run for run in runs if since is not None and run.at >= since)
 
     def reading_of(self, collection: Collection) -> "SqlReading":
         return SqlReading(
@@ -409,6 +414,16 @@ def _named(visibility: Visibility, asked: AskedTimes, by_name: bool) -> Select[A
 @cache
 def _seen(visibility: Visibility) -> Select[Any]:
     return select(memories.c.id).where(visible_by_id(visibility), one_of(memories.c.id, "named"))
+
+
+@cache
+def _seen_since(visibility: Visibility) -> Select[Any]:
+    """When the first of the versions was recorded that the caller gets of a memory."""
+    return (
+        select(func.min(versions.c.recorded_at))
+        .join_from(memories, versions, same_row(memories, versions))
+        .where(visible_by_id(visibility), NAMED, *returned_versions(visibility))
+    )
 
 
 @cache

@@ -6,6 +6,7 @@ sends counts as an agreement: the question is signed, not stored, and travels be
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -16,8 +17,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from onrecord.access.confirmation import VALID_FOR
+from onrecord.errors import OnRecordError
+from onrecord.model.ids import exactly
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.tools import CONVERSATION, Arguments, Tool, ToolAnswer
+from onrecord.surfaces.mcp.tools import CONVERSATION, Arguments, Tool, ToolAnswer, in_conversation
 
 #: The path of the page where a person answers, before the code.
 CONFIRM: Final = "/confirm"
@@ -138,7 +141,25 @@ def _with_link(door: OnRecord, tool: Tool, call: ToolCall, pages: str | None) ->
 
 
 def _link(door: OnRecord, tool: str, arguments: Arguments, pages: str) -> str:
-    return f"{pages}{CONFIRM}/{door.ask_person(tool, arguments)}"
+    return f"{pages}{CONFIRM}/{door.ask_person(tool, dict(_in_full(door, arguments)))}"
+
+
+def _in_full(door: OnRecord, arguments: Arguments) -> Iterator[tuple[str, Any]]:
+    """The arguments with whole ids of memories: whoever opens the link may have another of the same name."""
+    here, _ = in_conversation(door, arguments)
+
+    def in_full(id: Any) -> Any:
+        try:
+            return exactly(here.show(id).memory.id)
+        except OnRecordError:
+            return id
+
+    for name, value in arguments.items():
+        if name == "id":
+            value = in_full(value)
+        elif name == "insight_ids":
+            value = [in_full(each) for each in value]
+        yield name, value
 
 
 def _placed(door: OnRecord, tool: Tool, arguments: Arguments) -> Arguments:

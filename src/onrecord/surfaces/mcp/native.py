@@ -16,7 +16,7 @@ from onrecord.context.parts import ContextGiven
 from onrecord.errors import Fault, Invalid, NotFound, invalid
 from onrecord.model.conversation_names import called
 from onrecord.model.feedback import Verdict
-from onrecord.model.ids import exactly
+from onrecord.model.ids import exact_reference, exactly
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request
 from onrecord.model.rules import Choice
@@ -56,7 +56,7 @@ _SHOWN: Final = (
 ).split()
 _TIMES: Final = ("valid_from", "valid_to", "updated_at", "verified_at")
 #: What a memory that replaces another takes over from it: it must not be seen by more people than the old one was.
-_TAKEN_OVER: Final = ("kind", "tags", "entities", "scope", "persona", "system")
+_TAKEN_OVER: Final = ("kind", "tags", "scope", "persona", "system")
 #: What each action of an update takes beside the memory's id.
 _WORDS: Final = ("content", "title", "hint", "tags", "entities")
 _OF_ACTION: Final[Mapping[Action, tuple[str, ...]]] = {
@@ -252,6 +252,7 @@ def _supersede(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
         raise invalid("content", "is required for supersede: what is true now")
     old = door.show(id).memory
     taken = {name: value for name in _TAKEN_OVER if (value := getattr(old, name)) not in (None, ())}
+    taken["entities"] = [exact_reference(each) for each in old.entities]
     taken["conversation"] = _pin_of(door, old)
     saved = _saved(door.remember(**taken | given, supersedes=[id]))
     changed = ["superseded"] if saved.structured["superseded"] else []

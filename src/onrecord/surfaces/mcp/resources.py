@@ -12,6 +12,7 @@ import mcp_types as protocol
 from onrecord.context.frame import enclosed, entry, framed, one_line, quoted
 from onrecord.errors import Invalid, NotFound
 from onrecord.model.caller import Caller
+from onrecord.model.ids import exact_reference
 from onrecord.service import OnRecord
 
 MIME_TYPE: Final = "text/plain"
@@ -81,7 +82,8 @@ def _entity(door: OnRecord, reference: str) -> str:
         entities=[reference], max_memories=0, max_example_queries=0, max_entities=0
     ).resolved_input_entities
     about = named or (reference,)
-    blocks = [*_model(door, reference), *map(entry, door.browse(entities=about, limit=_SHOWN).memories)]
+    asked = [exact_reference(each) for each in named] or [reference]
+    blocks = [*_model(door, reference), *map(entry, door.browse(entities=asked, limit=_SHOWN).memories)]
     name = ", ".join(map(one_line, about))
     if not blocks:
         raise NotFound(f"Nothing is known about {name!a}. Check the name, or search for it.")

@@ -8,6 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from onrecord.model.feedback import GIVEN_VERDICTS, GivenVerdict, Verdict
 from onrecord.model.findings import Group
+from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_LIMIT, KINDS, RECALL_LIMIT, SCOPES, STATUSES
 from onrecord.model.memory import Memory
 from onrecord.recall.hits import Hit
@@ -132,7 +133,8 @@ def _own_verdicts(view: PageView, question: str) -> dict[str, Verdict]:
 
 def _judge(verdict: GivenVerdict, view: PageView, form: Form) -> Response:
     """Keep what is said of a hit, and show the same answer again."""
-    view.door.give_feedback(verdict=verdict, **view.fields("give_feedback", form, "id", "question"))
+    fields = view.fields("give_feedback", form, "question")
+    view.door.give_feedback(exactly(form.one("id")), verdict, **fields)
     return RedirectResponse(view.same(done=verdict), 303)
 
 

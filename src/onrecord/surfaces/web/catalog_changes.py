@@ -11,6 +11,7 @@ from onrecord.catalog.records import entity_of, model_of
 from onrecord.errors import NotFound
 from onrecord.model.catalog import EntityKind, Model
 from onrecord.model.findings import Difference
+from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_LIMIT, ENTITIES
 from onrecord.model.memory import Memory
 from onrecord.surfaces.web.page_view import PageView
@@ -148,7 +149,7 @@ def _stripped(view: PageView, entries: Sequence[ChangedEntity], at: datetime) ->
         held = () if each.before is None else each.before.entities
         lost = [name for name in held if name in gone and name not in each.after.entities]
         if lost:
-            yield TouchedMemory(memory=view.door.show(each.id, **view.known_at).memory, lost=lost)
+            yield TouchedMemory(memory=view.door.show(exactly(each.id), **view.known_at).memory, lost=lost)
 
 
 def _gone_stale(
@@ -163,7 +164,7 @@ def _gone_stale(
         entities=list(names)[:ENTITIES], statuses=["stale"], limit=_MEMORIES, **view.known_at
     )
     for memory in found.memories:
-        versions = view.door.history(memory.id).versions
+        versions = view.door.history(exactly(memory.id)).versions
         went = [
             after.at
             for before, after in zip((None, *versions), versions, strict=False)

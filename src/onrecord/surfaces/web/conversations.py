@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from onrecord.surfaces.web.page_view import Form, PageView
 from onrecord.surfaces.web.site import Page
+from onrecord.workspace.artifacts import ArtifactContent
 
 _AT_ONCE: Final = 50
 #: Pictures that a browser draws without running anything. SVG may hold scripts, so it is downloaded.
@@ -58,7 +59,7 @@ def delete(view: PageView, form: Form) -> Response:
 
 def artifact(view: PageView) -> Response:
     """An artifact that can be shown safely; anything else is offered as a download."""
-    found = view.door.read_artifact(view.path["id"], **_via(view))
+    found = _read(view)
     kind = found.artifact.media_type.split(";")[0].strip().lower()
     is_text = found.encoding == "text" and (kind.startswith(_TEXTS) or kind == "application/octet-stream")
     return view.html(
@@ -78,7 +79,7 @@ def delete_artifact(view: PageView, form: Form) -> Response:
 
 def raw_artifact(view: PageView) -> Response:
     """The bytes of an artifact. Only pictures are shown in place, and nothing in them runs."""
-    found = view.door.read_artifact(view.path["id"], **_via(view))
+    found = _read(view)
     kind = found.artifact.media_type.split(";")[0].strip().lower()
     is_picture = kind in _PICTURES
     response = Response(found.raw, media_type=kind if is_picture else "application/octet-stream")
@@ -101,8 +102,11 @@ def clear(view: PageView, form: Form) -> Response:
     return view.go("/scratchpad/{}", view.path["agent"], done="cleared")
 
 
-def _via(view: PageView) -> dict[str, str]:
-    return {"via": via} if (via := view.query.one("via")) else {}
+def _read(view: PageView) -> ArtifactContent:
+    number, via = view.path["id"], view.query.one("via")
+    if not via:
+        return view.door.read_artifact(number)
+    return view.by_address(via, lambda id: view.door.read_artifact(number, via=id))
 
 
 PAGES = (

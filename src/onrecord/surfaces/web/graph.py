@@ -74,7 +74,9 @@ def _found(view: PageView) -> _Found:
     memory, thing = view.query.one("memory").strip(), view.query.one("entity").strip()
     question = view.query.one("question").strip()
     if memory:
-        found.focus = _MEMORY + _around(view, found, memory, depth=2, limit=_AROUND)
+        found.focus = _MEMORY + view.by_address(
+            memory, lambda id: _around(view, found, id, depth=2, limit=_AROUND)
+        )
     else:
         for each in _first(view, thing, question):
             found.add(each)

@@ -19,7 +19,7 @@ from onrecord.model.limits import (
 from onrecord.model.memory import Memory, Version
 from onrecord.recall.relations import Neighbourhood
 from onrecord.recall.show import Shown
-from onrecord.surfaces.web.memory_acts import ACTS, DONE, FIELDS, as_typed
+from onrecord.surfaces.web.memory_acts import ACTS, DONE, FIELDS, as_typed, as_typed_again
 from onrecord.surfaces.web.page_view import PageView, address
 from onrecord.surfaces.web.site import Page
 
@@ -67,7 +67,7 @@ def memory(view: PageView) -> Response:
         thread=_thread(view, id),
         restored=restored,
         checks=None if view.is_past else view.door.checks(id),
-        typed=as_typed(shown.memory if restored is None else restored.memory),
+        typed=as_typed(shown.memory) if restored is None else as_typed_again(restored.memory),
         fields=FIELDS,
         choices=_CHOICES,
     )

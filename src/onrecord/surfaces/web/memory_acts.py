@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import Response
 
 from onrecord.errors import VersionConflict, invalid
-from onrecord.model.ids import exactly
+from onrecord.model.ids import exact_reference, exactly
 from onrecord.model.memory import Memory
 from onrecord.model.wire import write_instant
 from onrecord.remember.revise import Revised
@@ -65,6 +66,11 @@ def as_typed(memory: Memory) -> Mapping[str, str]:
         else:
             told[name] = value or ""
     return told
+
+
+def as_typed_again(memory: Memory) -> Mapping[str, str]:
+    """The same, for a form that says again what was said before: its references still mean the same."""
+    return as_typed(replace(memory, entities=tuple(map(exact_reference, memory.entities))))
 
 
 def revise(view: PageView, form: Form) -> Response:

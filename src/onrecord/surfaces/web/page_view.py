@@ -173,6 +173,19 @@ class PageView:
         """The id of a memory as whoever reads the page would give it."""
         return ids.as_read_by(id, self.door.caller.user)
 
+    def exactly(self, id: str) -> str:
+        """The id of a memory for a form that is about this one, though whoever sends it may have one of that name."""
+        return ids.exactly(id)
+
+    def by_address(self, id: str, read: Callable[[str], Answer]) -> Answer:
+        """What is read by an id in an address. It came from an answer: where it may mean two, it means the one that has that id."""
+        try:
+            return read(id)
+        except Conflict:
+            if ids.exactly(id) == id:
+                raise
+            return read(ids.exactly(id))
+
     def same(self, **query: Any) -> str:
         """The address of this page with other values in its query; None takes one away."""
         kept: dict[str, Any] = {}

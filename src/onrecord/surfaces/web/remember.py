@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from onrecord.model.limits import CONFIDENCES, KINDS, SCOPES
 from onrecord.remember.remember import Remembered
-from onrecord.surfaces.web.memory_acts import FIELDS, as_typed
+from onrecord.surfaces.web.memory_acts import FIELDS, as_typed_again
 from onrecord.surfaces.web.page_view import Form, PageView
 from onrecord.surfaces.web.site import Page
 
@@ -25,7 +25,9 @@ def remember(view: PageView) -> Response:
 def _form(view: PageView, tried: Remembered | None) -> Response:
     """The form; filled with an older memory if one is to be said again."""
     again = view.query.one("again")
-    typed = dict(as_typed(view.door.show(again).memory)) if again else dict.fromkeys(FIELDS, "")
+    typed = dict.fromkeys(FIELDS, "")
+    if again:
+        typed |= as_typed_again(view.by_address(again, view.door.show).memory)
     typed["entities"] = "\n".join(view.query.all("entities")) or typed["entities"]
     # Since when it is true, is said anew.
     typed["valid_from"] = ""

@@ -47,7 +47,7 @@ def upgrade() -> None:
         rows = [_row(each) for each in page if not _stays(each.id)]
         if rows:
             bind.execute(sa.text(_NOTE), rows)
-    for table, column, its in (("memories", "id", " AND memories.collection = 1"), ("audit", "subject", "")):
+    for table, column, its in _NAMING:
         there = f"FROM renamed AS n WHERE n.tenant = {table}.tenant AND n.before = {table}.{column}"
         bind.exec_driver_sql(
             f"UPDATE {table} SET {column} = (SELECT n.after {there}) WHERE EXISTS (SELECT 1 {there}){its}"
@@ -56,6 +56,15 @@ def upgrade() -> None:
     _rename_in_changesets(bind)
     _rename_in_answers(bind)
     bind.exec_driver_sql("DROP TABLE renamed")
+
+
+#: Where the id of a memory is a column, and of which rows.
+_NAMING: Final = (
+    ("memories", "id", " AND memories.collection = 1"),
+    ("audit", "subject", ""),
+    ("feedback", "memory", ""),
+    ("check_runs", "memory", ""),
+)
 
 
 def _stays(id: str) -> bool:
@@ -177,7 +186,10 @@ def _changes(record: Any, names: Mapping[str, _Renamed]) -> Iterator[tuple[str, 
             yield "proposes", _json(proposal | {"of": of})
     ended = _ENDED_BY.fullmatch(record.status_reason or "")
     if ended and ended.group(1) in names:
-        yield "status_reason", f"superseded by {names[ended.group(1)].id}{ended.group(2) or ''}"
+        by = names[ended.group(1)]
+        # Whoever sees only this one is not told the id of the other.
+        named = by.id if by.audience == record.audience else "another memory"
+        yield "status_reason", f"superseded by {named}{ended.group(2) or ''}"
 
 
 def _reference(reference: str, record: Any, names: Mapping[str, _Renamed]) -> str:
@@ -219,7 +231,9 @@ def _now(ids: Sequence[str], names: Mapping[str, _Renamed]) -> list[str]:
 
 
 def _rename_in_answers(bind: sa.Connection) -> None:
-    """Answers that are kept for repeated requests go when a memory that they are about is erased: they learn its new id."""
+    """Answers that are kept for repeated requests go when a memory that they are about is erased, and show it: they learn its new
+    id.
+    """
     change = sa.text(
         'UPDATE idempotency SET body = :body WHERE tenant = :tenant AND "user" = :user AND key = :key'
     )
@@ -231,6 +245,9 @@ def _rename_in_answers(bind: sa.Connection) -> None:
             for each, body in told:
                 if not names.keys().isdisjoint(body["about"]):
                     body["about"] = [*body["about"], *(names[id].id for id in body["about"] if id in names)]
+                    for shown in map(body["answer"].get, ("memory", "proposal")):
+                        if isinstance(shown, dict) and shown.get("id") in names:
+                            shown["id"] = names[shown["id"]].id
                     its = {"tenant": tenant, "user": each.user, "key": each.key}
                     bind.execute(change, its | {"body": json.dumps(body, ensure_ascii=False)})
 
