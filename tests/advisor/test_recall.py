@@ -1,12 +1,17 @@
 """Expansion and rerank: what an advisor adds to a search, on every way in."""
 
+import json
 from collections.abc import Callable
 
 import pytest
 
 from onrecord import OnRecord
+from onrecord.evaluation.own import measure_own
 from onrecord.recall.recall import Recalled
 from tests.scripted_model import Fails, Says, ScriptedModel, as_json, by_task, ids_of, question_of
+from tests.surfaces.conftest import Shell, shell
+
+__all__ = ["shell"]
 
 Open = Callable[..., OnRecord]
 
@@ -162,3 +167,36 @@ def test_advice_is_asked_for_by_request_by_agent_and_by_tenant(
     assert asked("travel six") == []
     [today] = travels.status().advice
     assert {(each.agent, each.task) for each in today.usage} >= {("scout", "expand"), (None, "rerank")}
+
+
+def test_no_search_that_nobody_asked_for_calls_a_model(
+    travels: OnRecord, model: ScriptedModel, shell: Shell
+) -> None:
+    """Whatever the tenant lets an advisor do: what comes unasked does not wait, and no task pays for another."""
+    model.script = by_task(
+        supersede=as_json({"ids": []}),
+        extract=as_json({"facts": ["User asked when travel costs are paid"]}),
+        judge=as_json({"verdict": "new", "ids": [], "why": "It is."}),
+    )
+    travels.remember("The user asked when travel costs are due.", kind="user", dedupe=False)
+    waiting = travels.remember("The user asked when travel ends.", kind="user", review=True).memory
+    useful = travels.browse(statuses=["active"]).memories[0]
+    travels.set_tenant(keep_questions=True)
+    travels.give_feedback(useful.id, "useful", "when are travel costs due?")
+    everything = ["expand", "rerank", "rerank_fine"]
+    travels.set_tenant(advice=everything)
+    assert "travel costs" in travels.context(question="when are travel costs paid?").text
+    travels.remember("The user asked when travel costs rise.", kind="user", auto_supersede="yes")
+    travels.extract("I asked when travel costs are paid.", scope="tenant")
+    travels.judge(waiting.id)
+    assert measure_own(travels).scores.questions
+    assert model.tasks() == ["supersede", "extract", "judge"]
+    shell("tenants", "set", *(word for task in everything for word in ("--advice", task)))
+    shell("remember", "Travel costs are paid in March, of all months.")
+    event = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s",
+        "prompt": "when are travel costs paid?",
+    }
+    assert "in March" in shell("hook", json.dumps(event)).out
+    assert len(model.asked) == 3
