@@ -8,7 +8,7 @@ the client, routes, tools, commands and the reference are all derived from these
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args
 
@@ -87,6 +87,10 @@ class IdempotentRequest:
     sent: SentRequest
     wording: Callable[[Any], KeptAnswer]
     is_kept: bool = False
+
+    def within(self, whole: Callable[[Any], Any]) -> "IdempotentRequest":
+        """The same request for an operation that does a part of it: its answer is kept as that part of the whole."""
+        return replace(self, wording=lambda part: self.wording(whole(part)))
 
     def begin(self, transaction: Writing | Ledger) -> None:
         """Begin it. A second request with the same key waits here until the first is done, and then sees that it was."""
