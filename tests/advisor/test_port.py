@@ -67,6 +67,9 @@ def test_a_reply_counts_in_every_form_and_only_as_far_as_it_was_asked_for(
         as_json({"ids": [42, 17]}): ("42", "17"),
         Says('Here you are:\n```json\n["23", "17"]\n```\nI hope this helps.'): ("23", "17"),
         Says("Result: 17, 42 then 23; 1742 is not here"): ("17", "42", "23"),
+        Says("42 (it has the date)\n23 (it has not)"): ("42", "23"),
+        Says("Of these 23 the best is #17"): ("17",),
+        Says("Result: 42"): ("42",),
     }
     for number, (reply, expected) in enumerate(replies.items()):
         model.script = lambda body, reply=reply: reply
@@ -127,6 +130,8 @@ def test_whatever_a_provider_does_is_a_note_and_the_key_is_in_none(
         Breaks(): "The advisor openai:scripted",
         Talks(2_000_000): "more than is read",
         Says("I cannot help with that."): "names none of the candidates",
+        # A number in a refusal is no order.
+        Says("Sorry, I cannot put 17 candidates into an order."): "names none of the candidates",
         as_json({"ids": ["1000", "2000"]}): "names none of the candidates",
         Calls('{"ids": ["17"'): "names none of the candidates",
         # Every bracket may begin a value that is never closed.
