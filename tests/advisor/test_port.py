@@ -408,10 +408,37 @@ def test_no_setting_of_another_program_says_where_texts_go(
     ):
         monkeypatch.setenv(name, "http://elsewhere.example")
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+    monkeypatch.setenv("GOOGLE_GENAI_USE_ENTERPRISE", "true")
     for kind in KINDS:
         models = Models(Access(keys={kind: KEY}))
         assert "elsewhere" not in str(models._model(ModelName(kind, "some")).base_url), kind
         models.close()
+
+
+def test_no_header_and_no_proxy_of_another_program_is_used_for_a_model_on_this_machine(
+    advised: Open, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC", "OPENAI", "GOOGLE", "GEMINI", "OLLAMA"):
+        monkeypatch.setenv(f"{name}_CUSTOM_HEADERS", "X-Foreign: foreign\nAuthorization: Bearer foreign")
+        for part in ("API_KEY", "AUTH_TOKEN", "ORG_ID", "PROJECT_ID"):
+            monkeypatch.setenv(f"{name}_{part}", "foreign")
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    model.script = lambda body: as_json({"ids": ["23"]})
+    for kind in KINDS:
+        path = "" if kind in ("anthropic", "google") else "/v1"
+        told = ask(
+            advised(
+                advisor=f"{kind}:scripted",
+                advisor_url=f"{kind}={model.url.removesuffix('/v1')}{path}",
+                advisor_key=f"{kind}={KEY}",
+            ),
+            "rerank",
+            TO_RANK,
+        )
+        assert told.said == ("23",), told.note
+        assert "foreign" not in str(model.headers[-1])
+        assert KEY in str(model.headers[-1])
 
 
 def test_other_providers_say_which_package_they_need(advised: Open, monkeypatch: pytest.MonkeyPatch) -> None:

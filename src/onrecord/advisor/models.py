@@ -348,6 +348,7 @@ def _over_openai(kind: Kind, model: str, url: str, key: str, over: AsyncClient) 
     client = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, http_client=over)
     # The client reads these from environment variables of other programs.
     client.organization = client.project = None
+    client._custom_headers = {}
     if kind == "ollama":
         return OllamaModel(model, provider=OllamaProvider(openai_client=client))
     return OpenAIChatModel(model, provider=OpenAIProvider(openai_client=client))
@@ -360,6 +361,8 @@ def _anthropic(model: str, url: str | None, key: str, over: AsyncClient) -> Mode
 
     # Its own retries would come on top of ours.
     client = AsyncAnthropic(api_key=key, base_url=url or ANTHROPIC_URL, max_retries=0, http_client=over)
+    # The client reads these from an environment variable of other programs.
+    client._custom_headers = {}
     return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=client))
 
 
