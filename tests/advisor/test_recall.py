@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import OnRecord
+from onrecord import Caller, OnRecord
 from onrecord.evaluation.own import measure_own
+from onrecord.model.limits import PERMISSIONS
 from onrecord.recall.recall import Recalled
 from tests.scripted_model import Fails, Says, ScriptedModel, as_json, by_task, ids_of, question_of
 from tests.surfaces.conftest import Shell, shell
@@ -150,6 +151,12 @@ def test_an_order_may_be_asked_for_only_where_it_is_too_close_to_call(
     close = door.recall("on which day is the weekly sales report sent?", rerank="yes", rerank_when="close")
     assert (len(model.asked), close.advice[0].applied) == (1, True)
     assert (door.status().advisor.looked_at, door.status().advisor.asked) == (2, 1)
+    # Nobody learns how often other tenants ask.
+    eve = door.as_caller(Caller(tenant="other", user="eve", permissions=frozenset(PERMISSIONS)))
+    eve.remember("Eve is alone.")
+    eve.remember("The winter is long in the north.")
+    told = eve.recall("who is alone?", rerank="yes", rerank_when="close", min_relevance=0.0).advice[0]
+    assert ("of 1 answers" in (told.note or ""), eve.status().advisor.looked_at) == (True, 1)
 
 
 def test_advice_is_asked_for_by_request_by_agent_and_by_tenant(
