@@ -252,6 +252,14 @@ def test_a_budget_in_calls_and_dollars_holds_for_tenant_and_agent(
         ("scout", "tag", 1, 100),
         ("writer", "tag", 1, 100),
     ]
+    # A repetition is a call, too, and what broke off may have cost something each time.
+    replies = iter([Breaks(), Fails(429), as_json({"tags": ["deploys"]})])
+    model.script = lambda body: next(replies, as_json({"tags": ["deploys"]}))
+    repeated = advised(advisor_calls_per_day="4")
+    assert [tag(repeated, text).applied for text in ("one", "two", "three")] == [True, True, False]
+    [today] = repeated.status().advice
+    assert (today.calls, today.cost > 0.001) == (4, True)
+    model.asked[:] = model.asked[:4]
     # What never came back may have cost something all the same, and what was refused has not.
     for fault, is_charged in ((Breaks(), True), (Fails(400), False), (Sends(b"null"), True)):
         model.script = lambda body, fault=fault: fault
