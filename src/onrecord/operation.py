@@ -104,6 +104,10 @@ class IdempotentRequest:
             raise DoneBefore(done)
         self.is_kept = True
 
+    def amend(self, transaction: Ledger, answer: Any) -> None:
+        """Keep what was done after the transaction, too."""
+        transaction.requests.amend(self.sent, *self.wording(answer))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:

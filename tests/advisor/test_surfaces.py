@@ -138,6 +138,19 @@ def test_a_repeated_request_finds_the_facts_of_a_turn_where_they_can_be_erased(
         assert (gone.status_code, "Lisbon" in gone.text) == (404, False)
 
 
+def test_a_repeated_save_tells_what_its_advisor_ended(server: Served, model: ScriptedModel) -> None:
+    old = ask(server, "POST", "/v1/memory/entries", json={"type": "project", "title": "Launch in May"})
+    model.script = by_task(supersede=lambda body: as_json({"ids": ids_of(body)}))
+    entry = {"type": "project", "title": "Launch in June", "supersede": "scripted"}
+    memory = {"content": "Launch in July", "kind": "project", "auto_supersede": "yes"}
+    for path, body in (("/v1/memory/entries", entry), ("/v1/memories", memory)):
+        first, again = (
+            server.client.post(path, json=body, headers={"Idempotency-Key": path}) for _ in range(2)
+        )
+        assert (again.json(), again.headers["idempotent-replayed"]) == (first.json(), "true"), path
+    assert first.json()["superseded"] == [str(old["id"] + 1)]
+
+
 #: How each other way of speaking to the server asks for what it knows.
 ASKED_BY: dict[str, tuple[str, dict[str, Any]]] = {
     "slayer": ("search", {"question": "Lisbon"}),

@@ -40,8 +40,8 @@ class ModelState(Answer):
 class AdvisorState(Answer):
     """What an advisor may do, and what this process has asked of it. A call gets `timeout_s` seconds, with its repetitions.
 
-    Limits are for a day: calls and dollars of a tenant, and of one agent in it. Of `looked_at` answers of the caller's
-    tenant, or of all for the operator, `asked` were too close to call, so that an order was asked for.
+    Limits are for a day: calls and dollars of a tenant, and of one agent in it. Of `looked_at` answers, `asked` were too
+    close to call, so that an order was asked for.
     """
 
     models: tuple[ModelState, ...]
