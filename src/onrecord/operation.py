@@ -8,7 +8,7 @@ the client, routes, tools, commands and the reference are all derived from these
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args
 
@@ -88,6 +88,10 @@ class IdempotentRequest:
     wording: Callable[[Any], KeptAnswer]
     is_kept: bool = False
 
+    def within(self, whole: Callable[[Any], Any]) -> "IdempotentRequest":
+        """The same request for an operation that does a part of it: its answer is kept as that part of the whole."""
+        return replace(self, wording=lambda part: self.wording(whole(part)))
+
     def begin(self, transaction: Writing | Ledger) -> None:
         """Begin it. A second request with the same key waits here until the first is done, and then sees that it was."""
         if done := transaction.requests.done(self.sent):
@@ -99,6 +103,10 @@ class IdempotentRequest:
             assert done is not None, "a conflict means that the answer exists"
             raise DoneBefore(done)
         self.is_kept = True
+
+    def amend(self, transaction: Ledger, answer: Any) -> None:
+        """Keep what was done after the transaction, too."""
+        transaction.requests.amend(self.sent, *self.wording(answer))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What an advisor does on the surfaces of the arbiter runtime, in its words: HTTP and slash commands."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,6 +100,9 @@ def test_http_tags_and_supersedes(runtime: OnRecord, model: ScriptedModel) -> No
     manual = entries.create_entry(runtime, body | {"supersedes_ids": [2], "supersede": "scripted"})
     assert manual["supersedes_manual"]["invalidated"] == [2]
     assert manual["supersede"]["note"] == "supersedes_ids was given, so nobody was asked"
+    unattended = replace(runtime.caller, actor="unattended", run="night")
+    waiting = entries.create_entry(runtime.as_caller(unattended), body | {"supersede": "scripted"})
+    assert waiting["supersede"]["note"] == "the entry waits for a review, so nobody was asked"
 
 
 def test_slash_commands_tell_what_the_agents_advisor_did(runtime: OnRecord, model: ScriptedModel) -> None:

@@ -171,6 +171,7 @@ def test_a_search_is_measured_without_and_with_each_task(model: ScriptedModel, t
 
 
 def test_without_an_advisor_there_is_nothing_to_measure(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["eval", "--data", str(EVALS), "--advisor", "extract"])
-    assert "advisor: none is configured" in capsys.readouterr().err
+    for task in ("extract", "rerank"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["eval", "--data", str(EVALS), "--advisor", task])
+        assert "advisor: none is configured" in capsys.readouterr().err

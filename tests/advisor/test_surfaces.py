@@ -1,7 +1,9 @@
 """The same advice on every way in: HTTP, the client, MCP, slash commands and the command line; and in the metrics."""
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,47 @@ def test_advice_is_given_on_every_way_in(server: Served, model: ScriptedModel) -
     exported = server.folder / "out.jsonl"
     server.parts.door.export(str(exported))
     assert KEY not in exported.read_text()
+
+
+def test_a_repeated_request_finds_the_facts_of_a_turn_where_they_can_be_erased(
+    server: Served, model: ScriptedModel
+) -> None:
+    """An answer under a key is given again as it was, and after a fact was forgotten neither given nor kept."""
+    event = {"session_id": "s-1", "hook_event_name": "AfterAgent", "prompt": "I live in Lisbon, as I said."}
+    said = {"conversation": "talk", "content": "Lisbon is nice."}
+    requests: dict[str, tuple[str, dict[str, Any]]] = {
+        "/v1/extract": ("one", {"user_turn": "I live in Lisbon.", "conversation": "one"}),
+        "/v1/turns": ("talk", said | {"role": "assistant", "extract": "yes"}),
+        "/v1/turns/end": ("s-1", {"event": event, "later": False}),
+    }
+    ask(server, "POST", "/v1/turns", json=said | {"content": "I live in Lisbon."})
+    door = server.parts.door
+    for path, (conversation, body) in requests.items():
+        first, again = (
+            server.client.post(path, json=body, headers={"Idempotency-Key": path}) for _ in range(2)
+        )
+        assert (again.json(), again.headers["idempotent-replayed"]) == (first.json(), "true"), path
+        [fact] = (first.json().get("extracted") or first.json())["facts"]
+        assert (fact["text"], fact["outcome"]) == ("User lives in Lisbon", "saved")
+        with closing(sqlite3.connect(server.folder / "served.db")) as connection:
+            kept = str(connection.execute("SELECT body FROM idempotency").fetchall())
+        assert "Lisbon" not in kept, path
+        door.as_caller(door.caller.inside(conversation)).forget(fact["id"])
+        gone = server.client.post(path, json=body, headers={"Idempotency-Key": path})
+        assert (gone.status_code, "Lisbon" in gone.text) == (404, False)
+
+
+def test_a_repeated_save_tells_what_its_advisor_ended(server: Served, model: ScriptedModel) -> None:
+    old = ask(server, "POST", "/v1/memory/entries", json={"type": "project", "title": "Launch in May"})
+    model.script = by_task(supersede=lambda body: as_json({"ids": ids_of(body)}))
+    entry = {"type": "project", "title": "Launch in June", "supersede": "scripted"}
+    memory = {"content": "Launch in July", "kind": "project", "auto_supersede": "yes"}
+    for path, body in (("/v1/memory/entries", entry), ("/v1/memories", memory)):
+        first, again = (
+            server.client.post(path, json=body, headers={"Idempotency-Key": path}) for _ in range(2)
+        )
+        assert (again.json(), again.headers["idempotent-replayed"]) == (first.json(), "true"), path
+    assert first.json()["superseded"] == [str(old["id"] + 1)]
 
 
 #: How each other way of speaking to the server asks for what it knows.

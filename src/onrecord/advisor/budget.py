@@ -44,13 +44,16 @@ class Account:
 
     def close(self, answer: CountedReply | NoReply) -> None:
         """Settle a call, or note that it failed. The advice counts even if this cannot be kept: what was estimated stays.
-        It also stays if the service may have worked on a reply that never came.
+        Each repetition is a call, too, and the estimate stays for each reply that the service may have worked on in vain.
         """
+        # One try and its reply were taken already.
+        counted = {"calls": max(answer.tries - 1, 0), "micros": (answer.lost - 1) * self._estimate}
         if isinstance(answer, NoReply):
-            settled = self._spending(failed=1, micros=0 if answer.may_cost else -self._estimate)
+            counted["failed"] = 1
         else:
-            tokens = {"tokens_in": answer.tokens_in, "tokens_out": answer.tokens_out}
-            settled = self._spending(**tokens, micros=self.cost_of(answer) - self._estimate)
+            counted |= {"tokens_in": answer.tokens_in, "tokens_out": answer.tokens_out}
+            counted["micros"] += self.cost_of(answer)
+        settled = self._spending(**counted)
         with suppress(OnRecordError), self._store.ledger(self._by.caller.tenant) as ledger:
             ledger.spend(self._day, settled)
 

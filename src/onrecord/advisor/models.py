@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
 from random import random
 from threading import Lock
 from time import monotonic
@@ -106,17 +105,26 @@ class CountedReply(NamedTuple):
     tokens_in: int
     tokens_out: int
     tries: int = 1
+    #: How many replies before it never came, although the service may have worked on them.
+    lost: int = 0
+
+
+class Tries:
+    """How often a model was asked, and how many of the replies were lost on their way."""
+
+    def __init__(self) -> None:
+        self.made = self.lost = 0
 
 
 class NoReply(ProviderError):
-    """A model gave no reply. `may_cost` says whether its service may have worked on one nonetheless."""
+    """A model gave no reply. `lost` counts those that its service may have worked on nonetheless."""
 
     def __init__(self, message: str, *, for_all: str | None = None, may_cost: bool = True) -> None:
         super().__init__(message, for_all=for_all)
-        self.may_cost = may_cost
         #: Whether the request itself was refused, which says nothing about the next one.
         self.is_about_it = False
         self.tries = 1
+        self.lost = int(may_cost)
 
 
 class Models:
@@ -130,15 +138,15 @@ class Models:
 
     def ask(self, name: ModelName, question: ModelQuestion, timeout_s: float) -> CountedReply:
         """Ask a model once; NoReply if it gives none in time."""
-        model, tries = self._model(name), count(1)
+        model, tries = self._model(name), Tries()
         try:
             answer = wait_for(self._asked(model, question, monotonic() + timeout_s, tries), timeout_s)
         except Exception as problem:
             failure = self._explained(name, problem)
         else:
-            return _counted(answer, question, next(tries) - 1)
+            return _counted(answer, question, tries)
         # Raised out here, the error does not lead to the request, which holds the key.
-        failure.tries = next(tries) - 1
+        failure.tries, failure.lost = tries.made, tries.lost + failure.lost
         raise failure
 
     def reply_tokens(self, name: ModelName, wanted: int) -> int:
@@ -147,7 +155,7 @@ class Models:
         return wanted + (_THINKING_TOKENS if thinks else 0)
 
     async def _asked(
-        self, model: Model, question: ModelQuestion, until: float, tries: Iterator[int]
+        self, model: Model, question: ModelQuestion, until: float, tries: Tries
     ) -> ModelResponse:
         from pydantic_ai.direct import model_request
         from pydantic_ai.messages import ModelRequest
@@ -155,7 +163,7 @@ class Models:
         request = ModelRequest.user_text_prompt(question.text, instructions=question.instructions)
         settings: Any = _settings(model, question)
         for attempt in range(_TRIES):
-            next(tries)
+            tries.made += 1
             try:
                 return await model_request(
                     model,
@@ -168,6 +176,7 @@ class Models:
                 wait = _FIRST_WAIT_S * 2**attempt * (0.5 + self._jitter())
                 if attempt == _TRIES - 1 or not _may_pass(problem) or monotonic() + wait >= until:
                     raise
+                tries.lost += _may_cost(problem)
                 await asyncio.sleep(wait)
         raise AssertionError("the last try returns or raises")
 
@@ -284,6 +293,13 @@ def _settings(model: Model, question: ModelQuestion) -> dict[str, Any]:
     return settings
 
 
+def _may_cost(problem: Exception) -> bool:
+    """Whether a service that was reached may have worked on a reply that never came."""
+    from pydantic_ai.exceptions import ModelHTTPError
+
+    return not isinstance(problem, ModelHTTPError) and not _is_unsent(problem)
+
+
 def _is_unsent(problem: BaseException) -> bool:
     """Whether there was no connection at all."""
     import httpx2
@@ -304,7 +320,7 @@ def _causes(problem: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__
 
 
-def _counted(answer: ModelResponse, question: ModelQuestion, tries: int) -> CountedReply:
+def _counted(answer: ModelResponse, question: ModelQuestion, tries: Tries) -> CountedReply:
     from pydantic_ai.messages import TextPart, ToolCallPart
 
     text, arguments = "", None
@@ -318,7 +334,7 @@ def _counted(answer: ModelResponse, question: ModelQuestion, tries: int) -> Coun
     if not read and not written:
         read = question.size // TOKEN_BYTES
         written = len(text or str(arguments)) // TOKEN_BYTES
-    return CountedReply(ModelReply(text, arguments), read, written, tries)
+    return CountedReply(ModelReply(text, arguments), read, written, tries.made, tries.lost)
 
 
 def _arguments(part: Any) -> Mapping[str, Any] | None:
@@ -348,6 +364,7 @@ def _over_openai(kind: Kind, model: str, url: str, key: str, over: AsyncClient) 
     client = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, http_client=over)
     # The client reads these from environment variables of other programs.
     client.organization = client.project = None
+    client._custom_headers = {}
     if kind == "ollama":
         return OllamaModel(model, provider=OllamaProvider(openai_client=client))
     return OpenAIChatModel(model, provider=OpenAIProvider(openai_client=client))
@@ -360,6 +377,8 @@ def _anthropic(model: str, url: str | None, key: str, over: AsyncClient) -> Mode
 
     # Its own retries would come on top of ours.
     client = AsyncAnthropic(api_key=key, base_url=url or ANTHROPIC_URL, max_retries=0, http_client=over)
+    # The client reads these from an environment variable of other programs.
+    client._custom_headers = {}
     return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=client))
 
 

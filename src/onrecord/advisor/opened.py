@@ -4,6 +4,7 @@ noted, and the operation goes on as it would without advice.
 
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +22,7 @@ from onrecord.lru_cache import LruCache
 from onrecord.model.advice import MICROS, TASKS, YES, AdviceInput, Advised, Task
 from onrecord.providers.advising import AdvisorState, Asker, ModelState, NoAdvice
 from onrecord.providers.breaker import Breaker
+from onrecord.providers.scrubber import scrub
 from onrecord.store.ports.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -48,7 +50,9 @@ class OpenedAdvisor:
         self._places = BoundedSemaphore(policy.at_once)
         self._remembered: LruCache[bytes, Advised] = LruCache(_REMEMBERED)
         self._lock = Lock()
-        self._busy = self._looked = self._asked = 0
+        self._busy = 0
+        #: By tenant: how often its answers were looked at, and were too close to call.
+        self._looked, self._asked = Counter[str](), Counter[str]()
         self._listeners: list[Callable[[Advised], None]] = []
 
     def advise(self, task: Task, input: AdviceInput, by: Asker, model: str = YES) -> Advised:
@@ -58,6 +62,10 @@ class OpenedAdvisor:
             name = self._policy.chosen(task, model)
         except NoAdvice as problem:
             return replace(advised, note=str(problem))
+        # An id is needed as it is, so one that is a secret stays here.
+        input = replace(
+            input, candidates=tuple(each for each in input.candidates if not scrub(each.id).found)
+        )
         text = shown(task, input)
         advised = replace(advised, model=str(name), shown=tuple(each.id for each in input.candidates))
         key = _fingerprint(by, advised, text)
@@ -138,15 +146,18 @@ class OpenedAdvisor:
                 self._busy -= 1
             self._places.release()
 
-    def note_looked(self, *, asked: bool) -> None:
+    def note_looked(self, tenant: str, *, asked: bool) -> None:
         with self._lock:
-            self._looked += 1
-            self._asked += asked
+            self._looked[tenant] += 1
+            self._asked[tenant] += asked
 
-    def state(self) -> AdvisorState:
+    def state(self, tenant: str | None = None) -> AdvisorState:
         policy, limits = self._policy, self._policy.limits
         with self._lock:
-            busy, looked, asked = self._busy, self._looked, self._asked
+            busy = self._busy
+            looked, asked = (
+                each.total() if tenant is None else each[tenant] for each in (self._looked, self._asked)
+            )
         return AdvisorState(
             models=tuple(self._state_of(name) for name in policy.models),
             timeout_s=policy.timeout_s,

@@ -6,12 +6,12 @@ each once, and short plain lines.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
 from onrecord.model.advice import TASKS, VERDICTS, AdviceInput, Task, Verdict
@@ -33,7 +33,15 @@ MOST_CONTRADICTED: Final = 3
 _GROUNDED: Final = 0.5
 _VERSION: Final = re.compile(r"version: (\d+)\n+")
 _TAG: Final = re.compile(r"\w[\w .+/-]{0,38}\w")
-_ADDRESS: Final = re.compile(r"\w+://|www\.|\S@\S+\.\w")
+_TAG_WORDS: Final = 3
+#: What makes a word an address: a scheme, a host with a path, or a mailbox.
+_ADDRESS: Final = re.compile(r"\w://|www\.|@[^@]+\.\w|\w\.[a-z]{2,}/", re.IGNORECASE)
+_AROUND_WORDS: Final = ".,;:!?()\"'"
+#: What may stand between two ids of an order in prose, unless each begins a line.
+_BETWEEN_IDS: Final = re.compile(r"(?:\W|\b(?:then|and|or|next|finally|followed by)\b)*", re.IGNORECASE)
+_BEGINS_LINE: Final = r"^[^\w\n]*"
+#: A reply of so few words that names one id means it.
+_WORDS_ABOUT_ONE: Final = 2
 #: How much of a reply is read, and at how many brackets a JSON value is looked for: each look may go to its end.
 _READ_CHARACTERS: Final = 50_000
 _OPENINGS: Final = 50
@@ -128,10 +136,12 @@ def _order(reply: ModelReply, sent: AdviceInput) -> AcceptedAdvice:
 
 def _tags(reply: ModelReply, sent: AdviceInput) -> AcceptedAdvice:
     has = {_folded(tag) for tag in dict(sent.texts).get("tags", "").split(",")}
+    said = "\n".join(_all_texts(sent))
     kept: dict[str, str] = {}
     for text in _texts(reply, "tags"):
         tag = text.lstrip("#").strip()
-        if _TAG.fullmatch(tag) and _folded(tag) not in has and not scrub(tag).found:
+        is_tag = _TAG.fullmatch(tag) and len(tag.split()) <= _TAG_WORDS and not _invented_addresses(tag, said)
+        if is_tag and _folded(tag) not in has and not scrub(tag).found:
             kept.setdefault(_folded(tag), tag.lower())
     return AcceptedAdvice(tuple(kept.values())[:TAGS])
 
@@ -196,10 +206,23 @@ def _ids(reply: ModelReply, sent: AdviceInput) -> tuple[str, ...]:
     if named is None:
         if reply.arguments is not None or not known:
             return ()
-        either = "|".join(re.escape(id) for id in sorted(known, key=len, reverse=True))
-        named = re.findall(rf"(?<![\w:-])(?:{either})(?![\w:-])", reply.text)
+        named = _named_in_prose(reply.text[:_READ_CHARACTERS], known)
     ids = (str(each).strip().removeprefix("#") for each in named if isinstance(each, str | int))
     return tuple(dict.fromkeys(id for id in ids if id in known))
+
+
+def _named_in_prose(text: str, known: Set[str]) -> list[str]:
+    """The ids in a reply without JSON: those with a mark, if any has one. Otherwise numbers may be other numbers ("I cannot
+    rank these 25"), so two must stand in a row, or one almost alone.
+    """
+    either = "|".join(re.escape(id) for id in sorted(known, key=len, reverse=True))
+    if marked := re.findall(rf"(?<!\w)#({either})(?![\w:-])", text):
+        return marked
+    found = list(re.finditer(rf"(?<![\w:-])(?:{either})(?![\w:-])", text))
+    in_a_row = any(_BETWEEN_IDS.fullmatch(text, one.end(), other.start()) for one, other in pairwise(found))
+    in_lines = len(re.findall(rf"{_BEGINS_LINE}(?:{either})(?![\w:-])", text, re.MULTILINE)) > 1
+    is_order = in_a_row or in_lines or len(text.split()) <= _WORDS_ABOUT_ONE
+    return [each[0] for each in found] if is_order else []
 
 
 def _texts(reply: ModelReply, name: str) -> list[str]:
@@ -222,7 +245,14 @@ def _is_plain(text: str, most: int, asked: str) -> bool:
     """
     if not text or len(text) > most or any(is_unseen(text, at) for at in range(len(text))):
         return False
-    return all(mark in asked for pattern in (_MARKED, _ADDRESS) for mark in pattern.findall(text))
+    return not _invented_addresses(text, asked) and all(mark in asked for mark in _MARKED.findall(text))
+
+
+def _invented_addresses(text: str, asked: str) -> list[str]:
+    """The addresses in a text that are not in what was asked about."""
+    said = asked.casefold()
+    words = (word.strip(_AROUND_WORDS).casefold() for word in text.split() if _ADDRESS.search(word))
+    return [word for word in words if word not in said]
 
 
 def _words(text: str) -> set[str]:

@@ -11,6 +11,7 @@ from onrecord.care.own_questions import DEPTH, ComparedMeasure, OwnTask, compare
 from onrecord.errors import Conflict
 from onrecord.jobs.missing_vectors import BATCH, embed_batch
 from onrecord.jobs.waiting_switch import model_in_use
+from onrecord.model.advice import UNADVISED
 from onrecord.model.answer import Answer
 from onrecord.model.collections import MEMORIES, Home
 from onrecord.model.embedding import EmbeddingModel
@@ -102,7 +103,7 @@ def _is_active(call: Call, id: str) -> bool:
 
 
 def _found(call: Call, question: str) -> Sequence[str]:
-    return [hit.memory.id for hit in recall(call, Recall(question, limit=DEPTH)).hits]
+    return [hit.memory.id for hit in recall(call, Recall(question, limit=DEPTH, **UNADVISED)).hits]
 
 
 def _embed_nearly_all(call: Call, embedder: Embedder, home: Home, task: OwnTask) -> Sequence[str]:

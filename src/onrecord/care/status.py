@@ -166,7 +166,7 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         degraded=degraded,
         failures=failures,
         dimensions=None if current is None else current.dimensions,
-        advisor=call.advisor.state(),
+        advisor=call.advisor.state(None if call.caller.operator else call.caller.tenant),
         advice=tuple(_advice(call, dict.fromkeys(home.tenant for home in there))),
         watching=None if call.policy.watch is None else _watching(call, next_look),
         sources=None if call.policy.sources is None else tuple(map(without_password, call.policy.sources)),

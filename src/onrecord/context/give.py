@@ -15,7 +15,7 @@ from onrecord.context.parts import ContextGiven, ContextPiece, ContextSection, f
 from onrecord.context.turns import last_turns
 from onrecord.errors import OnRecordError
 from onrecord.model import limits, rules
-from onrecord.model.advice import NO
+from onrecord.model.advice import UNADVISED
 from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.limits import CONTEXT_PARTS, ContextPart
@@ -142,7 +142,7 @@ class _Gathering:
 
     def _memories(self) -> ContextSection:
         # Context comes with every turn, without a request, so it must not wait for a model.
-        found = recall(self.call, Recall(self.ask.question or "", expand=NO, rerank=NO))
+        found = recall(self.call, Recall(self.ask.question or "", **UNADVISED))
         self.degraded += found.degraded
         pieces = [ContextPiece(text=entry(hit.memory), memory=hit.memory) for hit in found.hits]
         return ContextSection(name="memories", pieces=pieces, render=_under(_RECALLED))

@@ -113,6 +113,9 @@ def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
         ask = replace(ask, extract=YES, extract_later=True)
     if not is_wanted(ask.extract):
         return noted
+    if call.once is not None:
+        once = call.once.within(lambda extracted: replace(noted, extracted=extracted))
+        inside = replace(inside, once=once)
     return replace(noted, extracted=_extracted(inside, ask, _turns(call, meant)))
 
 

@@ -20,6 +20,7 @@ from onrecord.care.own_questions import (
 )
 from onrecord.care.resampling import interval
 from onrecord.errors import NotFound, invalid
+from onrecord.model.advice import UNADVISED
 from onrecord.model.feedback import Feedback
 from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_LIMIT
@@ -106,10 +107,11 @@ def measure_own(
     task = own_task(_feedback(door), lambda id: _is_active(door, id))
 
     def scores(named: str | None) -> OwnScores:
-        asked = {} if named is None else {"recipe": named}
+        # A model would answer otherwise from time to time, and be paid for it.
+        asked = UNADVISED | ({} if named is None else {"recipe": named})
         return scores_of(
             task,
-            lambda question: [hit.memory.id for hit in door.recall(question, limit=DEPTH, **asked).hits],  # type: ignore[arg-type]
+            lambda question: [hit.memory.id for hit in door.recall(question, limit=DEPTH, **asked).hits],
         )
 
     now = scores(recipe)

@@ -1,7 +1,7 @@
 """WHAT does an advisor answer, and at what cost? Advice is kept beside its subject, and decides nothing by itself."""
 
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from onrecord.model.answer import Answer
 
@@ -25,6 +25,8 @@ VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 MICROS: Final = 1_000_000
 #: Which model a request asks: none, the usual one, or a configured one by its name.
 NO, YES = "no", "yes"
+#: The fields of a search for which no model is called, whatever the tenant lets an advisor do: nobody asked for that search.
+UNADVISED: Final[dict[str, Any]] = dict.fromkeys(("expand", "rerank", "rerank_fine"), NO)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

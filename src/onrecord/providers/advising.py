@@ -69,11 +69,11 @@ class Advisor(Protocol):
         The reply is checked against the request, and contains nothing that was not asked for.
         """
 
-    def note_looked(self, *, asked: bool) -> None:
-        """Count an answer that was looked at, and whether it was too close to call."""
+    def note_looked(self, tenant: str, *, asked: bool) -> None:
+        """Count an answer of a tenant that was looked at, and whether it was too close to call."""
 
-    def state(self) -> AdvisorState | None:
-        """Its models and limits, or None if there is none."""
+    def state(self, tenant: str | None = None) -> AdvisorState | None:
+        """Its models and limits, or None if there is none; and what one tenant, or all, looked at."""
 
     def listen(self, heard: Callable[[Advised], None]) -> None:
         """Report every call to this listener from now on."""
@@ -88,10 +88,10 @@ class _NoAdvisor:
     def advise(self, task: Task, input: AdviceInput, by: Asker, model: str = YES) -> Advised:
         return Advised(task=task, model="" if model == YES else model, applied=False, note=NO_ADVISOR)
 
-    def note_looked(self, *, asked: bool) -> None:
+    def note_looked(self, tenant: str, *, asked: bool) -> None:
         """Count nothing."""
 
-    def state(self) -> None:
+    def state(self, tenant: str | None = None) -> None:
         return None
 
     def listen(self, heard: Callable[[Advised], None]) -> None:

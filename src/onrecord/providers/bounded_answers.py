@@ -9,6 +9,9 @@ import httpx2
 ANSWER_BYTES: Final = 32 * 1024 * 1024
 
 
+_OF_THIS_MACHINE: Final = ("all://localhost", "all://127.0.0.1", "all://[::1]")
+
+
 class TooMuch(Exception):
     """The answer is longer than we read, or compressed."""
 
@@ -30,7 +33,7 @@ class _Counted(httpx2.AsyncByteStream):
 
 def bounded_client(most: int | None = None, *, follows: bool = True) -> httpx2.AsyncClient:
     """A client that stops reading an answer that is too long or compressed. It follows redirections unless what is sent is
-    for one address alone.
+    for one address alone. Services on this machine are asked directly, also where a proxy is set for all others.
     """
 
     async def count(answer: httpx2.Response) -> None:
@@ -41,7 +44,10 @@ def bounded_client(most: int | None = None, *, follows: bool = True) -> httpx2.A
         answer.stream = _Counted(answer.stream, ANSWER_BYTES if most is None else most)
 
     return httpx2.AsyncClient(
-        headers={"accept-encoding": "identity"}, event_hooks={"response": [count]}, follow_redirects=follows
+        headers={"accept-encoding": "identity"},
+        event_hooks={"response": [count]},
+        follow_redirects=follows,
+        mounts=dict.fromkeys(_OF_THIS_MACHINE),
     )
 
 

@@ -162,13 +162,13 @@ def looked_at_again(
 
 def is_to_ask(call: Call, close: bool) -> bool:
     """Whether an order is asked for where it is too close to call; counted."""
-    call.advisor.note_looked(asked=close)
+    call.advisor.note_looked(call.caller.tenant, asked=close)
     return close
 
 
 def decided(call: Call) -> Advised:
     """What is said where nobody was asked, since the order is clear."""
-    state = call.advisor.state()
+    state = call.advisor.state(call.caller.tenant)
     often = f" ({state.asked} of {state.looked_at} answers were too close to call)" if state else ""
     note = f"{NOT_ASKED}the relevance of the first hits decides their order{often}"
     return Advised(task="rerank", model="", applied=False, note=note)

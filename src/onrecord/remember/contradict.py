@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from onrecord.errors import Forbidden, NotFound, OnRecordError
-from onrecord.model.advice import AdviceInput, Advised
+from onrecord.model.advice import UNADVISED, AdviceInput, Advised
 from onrecord.model.limits import SHARED_SCOPES
 from onrecord.model.memory import Memory
 from onrecord.operation import Call
@@ -69,25 +69,26 @@ def end_contradicted(call: Call, ask: "Remember", saved: "Remembered") -> "Remem
 
 
 def nearest_to(call: Call, new: Memory) -> list[Memory]:
-    """The nearest memories of the same kind for the same readers, of those that are not another's own."""
+    """The nearest memories of the same kind for the same readers that were true before, of those that are not another's own."""
     question = new.title if new.has_own_title else new.content
     asked = Recall(
         question[:_QUESTION_CHARACTERS],
         limit=LOOKED_FOR,
         only_kinds=(new.kind,),
+        scopes=(new.scope,),
         min_relevance=0.0,
         times="off",
+        **UNADVISED,
     )
-    found = [hit.memory for hit in recall(call, replace(asked, expand="no", rerank="no")).hits]
-    return [old for old in found if old.id != new.id and _is_for_the_same(call.caller.user, new, old)][
-        :NEAREST
-    ]
+    found = [hit.memory for hit in recall(call, asked).hits if hit.memory.id != new.id]
+    return [old for old in found if _may_end(call.caller.user, new, old)][:NEAREST]
 
 
-def _is_for_the_same(user: str, new: Memory, old: Memory) -> bool:
+def _may_end(user: str, new: Memory, old: Memory) -> bool:
+    """Whether a new memory is for the same readers as an old one, which is not the one that became true later."""
     audience = (new.tenant, new.scope, new.persona, new.system)
     is_same = audience == (old.tenant, old.scope, old.persona, old.system)
-    return is_same and old.is_live and may_be_shown(user, old)
+    return is_same and old.is_live and old.valid_from <= new.valid_from and may_be_shown(user, old)
 
 
 def may_be_shown(user: str, memory: Memory) -> bool:

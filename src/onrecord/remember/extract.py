@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from onrecord.errors import Fault, OnRecordError, StoreUnavailable
 from onrecord.model import limits, rules
-from onrecord.model.advice import NO, YES, AdviceInput, Advised
+from onrecord.model.advice import NO, UNADVISED, YES, AdviceInput, Advised
 from onrecord.model.agent import AGENT_NAME, agent_faults
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -221,7 +221,7 @@ def _known(call: Call, ask: Extract, text: str) -> ExtractedFact | None:
     """The memory that already says exactly the same to the same readers."""
     if "memory.read" not in call.caller.permissions:
         return None
-    asked = Recall(text, limit=_COMPARED, min_relevance=0.0, times="off", expand=NO, rerank=NO)
+    asked = Recall(text, limit=_COMPARED, min_relevance=0.0, times="off", **UNADVISED)
     for hit in recall(call, asked).hits:
         if is_same_wording(text, hit.memory.content) and _reaches(hit.memory, call.caller, ask.scope):
             return ExtractedFact(text=text, id=hit.memory.id, outcome="known")

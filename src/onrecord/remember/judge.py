@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from onrecord.errors import no_memory
-from onrecord.model.advice import NO, YES, AdviceInput, Advised, Verdict
+from onrecord.model.advice import NO, UNADVISED, YES, AdviceInput, Advised, Verdict
 from onrecord.model.answer import Answer
 from onrecord.model.findings import RejectedProposal, Similar
 from onrecord.model.memory import Memory, Proposal
@@ -107,6 +107,6 @@ def _rejected(reading: Reading, memory: Memory, near: Sequence[Alike]) -> Iterat
 def _known(call: Call, memory: Memory) -> tuple[Memory, ...]:
     """The nearest memories that count already; what a proposal would change is one of them."""
     question = f"{memory.title}\n{memory.content}"[:_QUESTION_CHARACTERS]
-    asked = Recall(question, limit=LOOKED_FOR, min_relevance=0.0, times="off", expand=NO, rerank=NO)
+    asked = Recall(question, limit=LOOKED_FOR, min_relevance=0.0, times="off", **UNADVISED)
     near = [hit.memory for hit in recall(call, asked).hits if hit.memory.id != memory.id]
     return tuple([each for each in near if may_be_shown(call.caller.user, each)][:NEAREST])

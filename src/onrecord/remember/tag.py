@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from onrecord.model import limits
-from onrecord.model.advice import AdviceInput, Advised
+from onrecord.model.advice import NOT_ASKED, AdviceInput, Advised
 from onrecord.model.memory import Memory
 from onrecord.remember.draft import SaveDraft, SaveTools
 
@@ -18,6 +18,11 @@ def tag(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
     if tools.advise is None:
         return draft
     memory = draft.ready
+    if len(memory.tags) >= limits.TAGS:
+        full = Advised(
+            task="tag", model="", applied=False, note=f"{NOT_ASKED}it has {limits.TAGS} tags already"
+        )
+        return replace(draft, advice=(*draft.advice, full))
     texts = (("title", memory.title), ("content", memory.content), ("tags", ", ".join(memory.tags)))
     advised = tools.advise(AdviceInput(texts=texts))
     added = advised.said[: max(limits.TAGS - len(memory.tags), 0)]

@@ -42,10 +42,10 @@ class StubAdvisor:
         told = Advised(task=task, model="stub", applied=self.note is None, note=self.note, prompt="extract/0")
         return replace(told, said=() if self.note else self.facts, tokens_in=10 if self.replies else 0)
 
-    def note_looked(self, *, asked: bool) -> None:
+    def note_looked(self, tenant: str, *, asked: bool) -> None:
         """Nobody counts."""
 
-    def state(self) -> AdvisorState | None:
+    def state(self, tenant: str | None = None) -> AdvisorState | None:
         return None
 
     def listen(self, heard: Callable[[Advised], None]) -> None:

@@ -32,12 +32,13 @@ _NAMES: Final = "|".join(_ELEMENTS).replace("_", "[_-]")
 _MARK: Final = re.compile(
     rf"<(?P<element>{_NAMES})(?:\s[^<>]{{0,200}})?>"
     rf"|</(?P<closed>{_NAMES})\s*>"
-    r"|\[(?P<mem>/mem\b[^\]\n]{0,300})\]"
+    r"|\[(?P<command>/(?:mem|read|write)\b[^\]\n]{0,300})\]"
     r"|\[(?P<delegation>DELEGATION CONTEXT)\]"
+    r"|\[(?P<end>END (?:(?:SHARED )?MEMORY|FILE|DELEGATION CONTEXT))\]"
     r"|(?P<fence>`{3,}|~{3,})",
     re.IGNORECASE,
 )
-_END_MEMORY: Final = re.compile(r"\[END (?:SHARED )?MEMORY\]")
+_END_COMMAND: Final = re.compile(r"\[END (?:(?:SHARED )?MEMORY|FILE)\]")
 _END_DELEGATION: Final = "[end delegation context]"
 #: A paragraph that a tool wrote, and a line that is quoted or shown by our own frame.
 _TOOLS: Final = re.compile(
@@ -62,25 +63,25 @@ def _outside_blocks(text: str) -> Iterator[str]:
     # As long as the text itself: some letters have a longer lower case.
     folded = text.lower() if text.isascii() else "".join(map(_lower, text))
     marks = list(_MARK.finditer(text))
-    ends = [found.end() for found in _END_MEMORY.finditer(text)]
+    ends = [found.end() for found in _END_COMMAND.finditer(text)]
     kept, began, at = list[str](), dict[str, int](), 0
     for number, mark in enumerate(marks):
         if mark.start() < at:
             continue
-        if mark["closed"]:
+        if mark["closed"] or mark["end"]:
             # What it closes began before the text, or was closed by something inside it: all of that is a block.
-            del kept[began.get(mark["closed"].lower(), 0) :]
+            del kept[began.get((mark["closed"] or mark["end"]).lower(), 0) :]
         else:
             kept.append(text[at : mark.start()])
             began[(mark["element"] or "").lower()] = len(kept)
-        at = mark.end() if mark["closed"] else _end_of(folded, ends, marks, number)
+        at = mark.end() if mark["closed"] or mark["end"] else _end_of(folded, ends, marks, number)
     return iter((*kept, text[at:]))
 
 
 def _end_of(folded: str, ends: list[int], marks: Sequence[re.Match[str]], number: int) -> int:
     """The end of the block that a mark opens; that of an unclosed one is the end of the text."""
     opened = marks[number]
-    if opened["mem"]:
+    if opened["command"]:
         closed = bisect_right(ends, opened.end())
         if closed < len(ends):
             return ends[closed]

@@ -13,6 +13,7 @@ from onrecord.providers.advising import NO_ADVISOR
 LEFT_OUT: Final = f"{NO_ADVISOR} here, so this was left out"
 _NO_QUESTION: Final = "there is no q, so there was nothing to ask"
 _BY_HAND: Final = "supersedes_ids was given, so nobody was asked"
+_WAITS: Final = "the entry waits for a review, so nobody was asked"
 _NOTHING_NEAR: Final = "there is nothing else of this type, so nobody was asked"
 #: The task behind each switch of an agent, and the note if it was not done.
 SWITCHES: Final[Mapping[str, tuple[Task, str]]] = {
@@ -48,8 +49,10 @@ def on_search(query: Mapping[str, str], found: Sequence[Advised] | None) -> dict
     return blocks
 
 
-def on_entry(body: Mapping[str, Any], found: Sequence[Advised], *, by_hand: bool) -> dict[str, Any]:
-    """The blocks of an answer about a new entry: `auto_tag` and `supersede`."""
+def on_entry(
+    body: Mapping[str, Any], found: Sequence[Advised], *, by_hand: bool, waits: bool
+) -> dict[str, Any]:
+    """The blocks of an answer about a new entry: `auto_tag` and `supersede`. One that waits for a review ends nothing yet."""
     blocks: dict[str, Any] = {}
     if model := body.get("auto_tag"):
         advised = _of("tag", found)
@@ -59,7 +62,7 @@ def on_entry(body: Mapping[str, Any], found: Sequence[Advised], *, by_hand: bool
         blocks["supersede"] = _block(
             model,
             advised,
-            _BY_HAND if by_hand else _NOTHING_NEAR,
+            _BY_HAND if by_hand else _WAITS if waits else _NOTHING_NEAR,
             candidates=[_number(id) for id in advised.shown] if advised else [],
             invalidated=[_number(id) for id in advised.said] if advised else [],
         )

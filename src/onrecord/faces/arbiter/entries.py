@@ -107,7 +107,8 @@ def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
         }
     if answer.memory.proposes is not None:
         fields["proposal"] = answer.warnings[-1]
-    return fields | advice.on_entry(body, answer.advice, by_hand=bool(supersedes))
+    waits = answer.memory.status == "pending"
+    return fields | advice.on_entry(body, answer.advice, by_hand=bool(supersedes), waits=waits)
 
 
 def get_entry(door: OnRecord, id: str) -> dict[str, Any]:

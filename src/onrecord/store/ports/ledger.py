@@ -47,6 +47,9 @@ class Requests(Protocol):
         removed.
         """
 
+    def amend(self, sent: SentRequest, status: int, answer: Any, about: Sequence[str]) -> None:
+        """Keep this answer in place of the one that was kept for the request, unless that was forgotten."""
+
 
 class SignIns(Protocol):
     """Who is signed in to the pages: by the hash of the token in a browser's cookie."""

@@ -50,12 +50,18 @@ class SqlRequests:
             "fingerprint": sent.fingerprint,
             "at": sent.at,
             "status": status,
-            "body": json.dumps({"about": [*about], "answer": answer}, ensure_ascii=False),
+            "body": _body(answer, about),
         }
         kept = backend.insert(idempotency).values(tenant=number, user=sent.user, key=sent.key, **row)
         # Two requests with one key may hold different locks; the database accepts only the first.
         new = connection.execute(kept.on_conflict_do_nothing().returning(idempotency.c.at))
         return new.first() is not None
+
+    def amend(self, sent: SentRequest, status: int, answer: Any, about: Sequence[str]) -> None:
+        number = self._transaction.tenants.look_up(self._connection, sent.tenant)
+        its = (idempotency.c.tenant == number, idempotency.c.user == sent.user, idempotency.c.key == sent.key)
+        amended = update(idempotency).where(*its, idempotency.c.fingerprint == sent.fingerprint)
+        self._connection.execute(amended.values(status=status, body=_body(answer, about)))
 
     def forget(self, tenants: Iterable[int], id: str) -> None:
         """Remove every answer that mentions a memory. The row stays, so that the request is not done again."""
@@ -72,6 +78,10 @@ class SqlRequests:
                     mine = (idempotency.c.user == user, idempotency.c.key == key)
                     gone = update(idempotency).where(idempotency.c.tenant == tenant, *mine)
                     self._connection.execute(gone.values(fingerprint=_FORGOTTEN, body="{}"))
+
+
+def _body(answer: Any, about: Sequence[str]) -> str:
+    return json.dumps({"about": [*about], "answer": answer}, ensure_ascii=False)
 
 
 def _names(value: Any, id: str) -> bool:

@@ -145,6 +145,8 @@ def _measure_tasks(
     if any(value not in (None, False) for value in (context.obj or {}).values()):
         raise click.UsageError("Write the options of eval after `eval`; --store names a store to measure on")
     asked: tuple[str, ...] = how.pop("advised")
+    if asked:
+        _require_advisor()
     with _appended(file) as results:
         _measure_reading(data, [task for task in asked if task in _READ], store, results)
         if asked and all(task in _READ for task in asked):
@@ -201,8 +203,6 @@ def _measure_reading(data: Path, advised: Sequence[str], store: str | None, resu
 
     for number, task in enumerate(advised, 1):
         with render.progress() as progress, _empty_store(store, number) as door:
-            if not door.advisor.is_there:
-                raise invalid("advisor", "none is configured; set ONRECORD_ADVISOR to measure one")
             done = partial(_step, progress, task, count(1))
             if task == "extract":
                 report = advisor_tasks.measure_extraction(door, advisor_tasks.read_dialogues(data), done)
@@ -212,6 +212,15 @@ def _measure_reading(data: Path, advised: Sequence[str], store: str | None, resu
             click.echo(line)
         if results is not None:
             results.write(json.dumps(report.as_json()) + "\n")
+
+
+def _require_advisor() -> None:
+    """Say so at once if there is none, rather than measure everything twice without one."""
+    from onrecord.app import connect
+
+    with connect(":memory:") as door:
+        if not door.advisor.is_there:
+            raise invalid("advisor", "none is configured; set ONRECORD_ADVISOR to measure one")
 
 
 def _step(progress: "Progress", task: str, steps: "count[int]") -> None:

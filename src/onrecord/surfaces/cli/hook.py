@@ -16,6 +16,7 @@ import click
 from onrecord.context.frame import framed
 from onrecord.errors import OnRecordError, invalid
 from onrecord.features import operation_named
+from onrecord.model.advice import UNADVISED
 from onrecord.model.limits import QUESTION_CHARACTERS
 from onrecord.remember.end_turn import TRANSCRIPT_BYTES, EndTurn
 from onrecord.surfaces.cli.background_embedding import leave_worker
@@ -171,7 +172,8 @@ def _on_prompt(door: "Door", told: dict[str, Any]) -> Reply:
         return Reply("")
     session = _session(told)
     known = session.shown()
-    hits = door.recall(prompt[-QUESTION_CHARACTERS:], limit=_MEMORIES).hits
+    # It comes with every prompt, without a request, so it must not wait for a model.
+    hits = door.recall(prompt[-QUESTION_CHARACTERS:], limit=_MEMORIES, **UNADVISED).hits
     fresh = {f"{hit.memory.id}@{hit.memory.version}": hit.memory for hit in hits}
     fresh = {version: memory for version, memory in fresh.items() if version not in known}
     if not fresh:

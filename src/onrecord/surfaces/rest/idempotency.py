@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
@@ -188,7 +189,10 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
             kept[name] = {part: values[name][part] for part in parts if part in values[name]}
     if "similar" in values:
         kept["similar"] = [{part: each[part] for part in ("id", "likeness")} for each in values["similar"]]
+    extracted = _extracted(values)
+    kept |= _about_facts(kept, _without_texts)
     about = {kept[name]["id"] for name in _MEMORIES if kept.get(name)}
+    about |= {each["id"] for each in extracted.get("facts", ())}
     about |= {each["id"] for each in values.get("rejected", ())}
     about |= set(values["changeset"]["memories"] if "changeset" in values else ())
     about |= {values["relation"][end] for end in ("source", "target") if "relation" in values}
@@ -196,6 +200,43 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
     if operation.name == "remember_many":
         about |= {id for each in values["memories"] for id in (each["id"], *each["superseded"]) if id}
     return KeptAnswer(status, kept, sorted(about))
+
+
+def _extracted(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The part of an answer that is about the facts of a turn, or nothing."""
+    part = values if "facts" in values else values.get("extracted")
+    return part or {}
+
+
+def _about_facts(
+    values: Mapping[str, Any], change: Callable[[Mapping[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """The fields about the facts of a turn, changed; no fields if the answer has none."""
+    if not (extracted := _extracted(values)):
+        return {}
+    changed = {**extracted, **change(extracted)}
+    return changed if "facts" in values else {"extracted": changed}
+
+
+def _without_texts(extracted: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a turn by their ids. What was found and could not be saved lies nowhere where it could be erased."""
+    failures = len(extracted["degraded"])
+    return {
+        "facts": [{part: each[part] for part in ("id", "outcome")} for each in extracted["facts"]],
+        "advice": [{**each, "said": []} for each in extracted["advice"]],
+        "degraded": [f"{failures} of the facts could not be saved"] if failures else [],
+    }
+
+
+def _with_texts(door: OnRecord, extracted: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a turn that the caller still sees, as their memories say them now."""
+    facts = list[dict[str, Any]]()
+    for each in extracted["facts"]:
+        with suppress(NotFound):
+            facts.append({**each, "text": door.show(ids.exactly(each["id"])).memory.content})
+    said = [each["text"] for each in facts]
+    advice = [{**each, "said": said if each["applied"] else []} for each in extracted["advice"]]
+    return {"facts": facts, "advice": advice}
 
 
 def _check_answered(done: Done) -> None:
@@ -233,6 +274,11 @@ def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> 
     }
     if "similar" in kept:
         found["similar"] = list(_with_titles(reading, kept["similar"]))
+    # Facts are for a conversation alone, unless another scope was given.
+    spoken_in = kept.get("conversation") or getattr(asked, "conversation", None)
+    if isinstance(spoken_in, str):
+        reading = reading.as_caller(reading.caller.inside(spoken_in))
+    found |= _about_facts(kept, partial(_with_texts, reading))
     return done.status, kept | found
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from starlette.responses import RedirectResponse, Response
 
+from onrecord.model.advice import UNADVISED
 from onrecord.model.feedback import GIVEN_VERDICTS, GivenVerdict, Verdict
 from onrecord.model.findings import Group
 from onrecord.model.ids import exactly
@@ -27,7 +28,6 @@ _WEAK: Final = 10
 #: How much to begin with is shown.
 _LATEST: Final = 5
 _ABOUT: Final = 8
-_NO_ADVICE: Final[dict[str, Any]] = {"expand": "no", "rerank": "no", "rerank_fine": "no"}
 #: The channels in the order of their colours, with the words for them.
 CHANNELS: Final = {
     "lexical": "words",
@@ -107,7 +107,7 @@ def _weak(view: PageView, question: str, given: dict[str, Any], recalled: Recall
         return ()
     wanted: dict[str, Any] = {"limit": min(RECALL_LIMIT, len(recalled.hits) + _WEAK), "min_relevance": 0.0}
     told = {hit.memory.id for hit in recalled.hits}
-    everything = view.door.recall(question, **(given | wanted | _NO_ADVICE))
+    everything = view.door.recall(question, **(given | wanted | UNADVISED))
     return [hit for hit in everything.hits if hit.memory.id not in told]
 
 

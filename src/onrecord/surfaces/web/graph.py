@@ -8,6 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from onrecord.errors import Invalid
+from onrecord.model.advice import UNADVISED
 from onrecord.model.ids import exactly
 from onrecord.model.limits import Status
 from onrecord.model.memory import Memory, Relation
@@ -96,7 +97,9 @@ def _found(view: PageView) -> _Found:
 def _first(view: PageView, thing: str, question: str) -> Iterable[Memory]:
     """The memories to begin with: about a thing, in answer to a question, or those that changed last."""
     if question and not thing:
-        return [hit.memory for hit in view.door.recall(question, limit=_FIRST, **view.times).hits]
+        return [
+            hit.memory for hit in view.door.recall(question, limit=_FIRST, **view.times, **UNADVISED).hits
+        ]
     things = [thing] if thing else []
     live: Sequence[Status] = ("active", "stale")
     return view.door.browse(entities=things, statuses=live, limit=_FIRST, **view.times).memories
