@@ -9,6 +9,7 @@ import pytest
 
 from evals import checked_claims
 from onrecord import OnRecord, connect
+from onrecord.catalog.sql_text import parse_sql
 from onrecord.checks import running
 from onrecord.checks.running import CouldNotLook, query_result
 from onrecord.checks.statement import refuse
@@ -173,6 +174,9 @@ def test_an_export_carries_checks_and_no_address_and_an_agent_brings_none_that_r
         "select pg_catalog.pg_sleep(9) from stores",
         "select * from read_csv('/etc/passwd')",
         "select * from '/etc/passwd'",
+        "select * from 'file.csv'",
+        "from 'file.parquet'",
+        "select count(*) from stores, \"file.csv\"",
         "select * from stores, generate_series(1, 9)",
         "select usename from pg_user",
         "select random() from stores",
@@ -229,6 +233,40 @@ def _sqlite(warehouse: Warehouse) -> Connection:
     return Connection(
         name="warehouse", tenant="default", kind="sqlite", address=f"sqlite:///{warehouse.path}"
     )
+
+
+def test_a_query_is_read_in_the_words_of_its_database(
+    door: OnRecord, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    id = reviewed(door, sql="select count(*) from [stores] indexed by by_id where id > 0")
+    warehouse.change("create index by_id on stores (id)")
+    assert door.check(id).verified == 1
+    monkeypatch.setenv("ONRECORD_CHECK_CONNECTIONS", "warehouse=postgresql://reader@127.0.0.1:1/none")
+    with connect(tmp_path / "memories.db") as other:
+        other.add_check(
+            id, connection="warehouse", sql="select count(*) from stores where name ~ '^B'", value="1"
+        )
+        with pytest.raises(Invalid, match="pg_sleep"):
+            other.add_check(id, connection="warehouse", sql="select pg_sleep(9) from stores", value="1")
+
+
+def test_nothing_that_the_parser_says_of_a_statement_is_logged(
+    door: OnRecord, warehouse: Warehouse, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    id = door.remember("There are three stores.").memory.id
+    for sql in ("call login('s3cr3t')", "create user a identified by 's3cr3t'", "explain select 's3cr3t'"):
+        with pytest.raises(Invalid):
+            door.add_check(id, connection="warehouse", sql=sql, value="3")
+        parse_sql(sql)
+    assert "s3cr3t" not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_a_function_that_this_machine_has_not_refutes_nothing(
+    door: OnRecord, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "refuse", lambda sql, kind: None)
+    with pytest.raises(CouldNotLook, match="no such function"):
+        query_result(_sqlite(warehouse), "select of_a_later_version(id) from stores", 1, 9)
 
 
 def test_a_million_rows_are_counted_no_further_than_they_matter(warehouse: Warehouse) -> None:
