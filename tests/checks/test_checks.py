@@ -1,5 +1,6 @@
 """DOES a memory prove itself, and only as a person lets it? Checks that lie, hang, return too much, write or read files."""
 
+import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from onrecord.testing.builders import Clock, change_names
 from onrecord.testing.upkeep import worked
 
 from .conftest import Warehouse
+from .test_queries import write_models
 
 COUNT = "select count(*) from stores"
 
@@ -317,6 +319,41 @@ def test_a_worker_leaves_alone_what_only_another_can_look_at(
     assert state(door, id) == ("verified", None)
 
 
+def test_checks_of_one_memory_are_run_by_whichever_worker_has_their_connection(
+    door: OnRecord, warehouse: Warehouse, clock: Clock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (warehouse.files / "notes").write_text("three stores")
+    id = reviewed(door)
+    hashed = hashlib.sha256(b"three stores").hexdigest()
+    door.add_check(id, kind="file", connection="files", path="notes", sha256=hashed)
+
+    def worker(settings: str) -> list[str]:
+        monkeypatch.setenv("ONRECORD_CHECK_CONNECTIONS", settings)
+        with connect(tmp_path / "memories.db", clock=clock) as there:
+            worked(there)
+            return [each.state for each in there.show(id).memory.checks]
+
+    database, files = f"warehouse=sqlite:///{warehouse.path}", f"files=folder:///{warehouse.files}"
+    assert worker(database) == ["verified", "unchecked"]
+    assert worker(files) == ["verified", "verified"]
+    warehouse.change("delete from stores")
+    clock.tick(hours=2)
+    assert worker(files) == ["verified", "verified"]
+    assert worker(database) == ["failed", "verified"]
+
+
+def test_a_check_of_the_catalog_needs_no_connection_to_be_run_by_a_worker(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ONRECORD_CHECK_CONNECTIONS", raising=False)
+    with connect(tmp_path / "m.db", clock=clock, embedder="none") as door:
+        door.ingest(write_models(tmp_path / "source", "name"))
+        id = door.remember("Stores have a city.").memory.id
+        door.add_check(id, kind="entity", entity="warehouse.stores.city")
+        worked(door)
+        assert state(door, id)[0] == "failed"
+
+
 def test_a_failure_stays_one_while_nobody_can_look(door: OnRecord, warehouse: Warehouse) -> None:
     id = reviewed(door, value="4")
     door.check(id)
@@ -395,8 +432,6 @@ def test_a_connection_is_of_one_tenant_and_its_password_is_told_nowhere(
 
 
 def test_a_file_and_its_lines_are_checked_by_their_hash(door: OnRecord, warehouse: Warehouse) -> None:
-    import hashlib
-
     path = warehouse.files / "orders.sql"
     path.write_text("select 1\nfrom orders\n", encoding="utf-8")
     os.symlink("/etc/passwd", warehouse.files / "out")
