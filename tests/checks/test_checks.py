@@ -139,6 +139,21 @@ def test_an_approved_check_runs_no_query_that_was_put_in_later(door: OnRecord, w
     assert door.check(id).verified == 1, "whoever may approve it has put it in"
 
 
+def test_no_check_proves_what_someone_else_says_later(door: OnRecord, warehouse: Warehouse) -> None:
+    agent = door.as_caller(replace(door.caller, actor="agent"))
+    for change in ({"content": "There are three stores, and nobody pays."}, {"title": "Nobody pays"}):
+        id = agent.remember("There are three stores.", dedupe=False, alike="keep").memory.id
+        door.add_check(id, connection="warehouse", sql=COUNT, value="3")
+        assert door.check(id).verified == 1
+        agent.revise(id, tags=["shops"])
+        assert state(door, id) == ("verified", None)
+        agent.revise(id, **change)
+        worked(door)
+        assert (state(door, id), door.show(id).memory.checks[0].approved_by) == ((None, None), None)
+        door.approve_check(id, 1)
+        assert door.check(id).verified == 1
+
+
 def test_an_export_carries_checks_and_no_address_and_an_agent_brings_none_that_runs(
     door: OnRecord, warehouse: Warehouse, tmp_path: Path
 ) -> None:
@@ -482,12 +497,15 @@ def test_no_edit_by_hand_of_a_file_lets_a_check_run(warehouse: Warehouse, tmp_pa
         assert door.check(id).verified == 1
         known = door.show(id).memory.checks
     file.write_text(
-        file.read_text().replace("learning: Three stores.", "learning: Three stores.\n  description: shops")
+        file.read_text().replace("learning: Three stores.", "learning: Three stores.\n  tags: [shops]")
     )
     with connect(f"yaml:{file.parent}") as door:
-        assert door.show(id).memory.hint == "shops"
+        assert door.show(id).memory.tags == ("shops",)
         assert door.show(id).memory.checks == known
-    text = file.read_text()
+    file.write_text((text := file.read_text()).replace("Three stores.", "Three stores, and nobody pays."))
+    with connect(f"yaml:{file.parent}") as door:
+        assert [each.approved_by for each in door.show(id).memory.checks] == [None, None]
+    file.write_text(text)
     forged = text.replace("approved_by: null", "approved_by: ann").replace(
         "select id from", "select name from"
     )

@@ -87,12 +87,11 @@ class Check:
         """The check without what came of it."""
         return replace(self, state="unchecked", seen=None)
 
-    def of_new_query(self, *, stays: bool) -> "Check":
-        """The check once its memory has another query: that one waits for approval, unless it stays approved."""
+    def of_new_query(self) -> "Check":
+        """The check once its memory has another query, which may have other columns."""
         if self.kind != "query":
             return self
-        expect = replace(self.expect, columns=(), types=())
-        return replace(self, expect=expect, approved_by=self.approved_by if stays else None)
+        return replace(self, expect=replace(self.expect, columns=(), types=()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +122,11 @@ def state_of(checks: Iterable[Check]) -> CheckState | None:
 def unchecked(checks: Iterable[Check]) -> tuple[Check, ...]:
     """The checks of a text that is new: nothing has come of them yet."""
     return tuple(each.definition for each in checks)
+
+
+def proposed(check: Check) -> Check:
+    """The check as one that waits for approval; nothing has come of it yet."""
+    return replace(check.definition, approved_by=None)
 
 
 def _expectation_faults(clean: Mapping[str, Any], _given: Mapping[str, Any]) -> Iterator[Fault]:
