@@ -11,6 +11,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 from urllib.parse import urlsplit
 
+import anyio
 import httpx2
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -35,8 +36,11 @@ _OF_A_CONNECTION: Final = frozenset(
 _NOT_SENT_ON: Final = _OF_A_CONNECTION | {"host", "content-length", "accept-encoding"}
 _NOT_PASSED_BACK: Final = _OF_A_CONNECTION | {"content-length"}
 _MOST_SESSIONS: Final = 10_000
+#: The status of an answer that goes nowhere.
+_NOBODY_WAITS: Final = 499
 #: A line ends in one of three ways, also within one stream; an empty line ends an event.
 _EVENT_END: Final = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
+_LONGEST_END: Final = 4
 
 
 def proxy_app(url: str, relay: Relay, client: httpx2.AsyncClient) -> ASGIApp:
@@ -80,6 +84,11 @@ class _Proxy:
         session = self._session(request.headers)
         body = await request.body()
         session.note_sent(body)
+        async with _while_waited_for(request):
+            return await self._passed_on(request, body, session)
+        return Response(status_code=_NOBODY_WAITS)
+
+    async def _passed_on(self, request: Request, body: bytes, session: Session) -> Response:
         headers = [(name, value) for name, value in request.headers.raw if name.decode() not in _NOT_SENT_ON]
         try:
             answer = await self._client.send(
@@ -159,18 +168,22 @@ class _Proxy:
 
     async def _events(self, answer: httpx2.Response, session: Session) -> AsyncIterator[bytes]:
         """Events one by one; what is too long for one passes as it is."""
-        begun = b""
+        begun, searched = bytearray(), 0
         try:
             async for piece in answer.aiter_raw():
                 begun += piece
-                while (end := _event_end(begun)) is not None:
-                    event, begun = begun[:end], begun[end:]
+                # The two line ends of an event may have begun before.
+                while (found := _EVENT_END.search(begun, max(0, searched - _LONGEST_END))) is not None:
+                    event = bytes(begun[: found.end()])
+                    del begun[: found.end()]
+                    searched = 0
                     yield await self._event(event, session)
+                searched = len(begun)
                 if len(begun) > LONGEST_READ:
-                    yield begun
-                    begun = b""
+                    yield bytes(begun)
+                    begun, searched = bytearray(), 0
             if begun:
-                yield begun
+                yield bytes(begun)
         finally:
             await answer.aclose()
 
@@ -196,10 +209,19 @@ def _data_of(line: bytes) -> bytes:
     return line.rstrip(b"\r\n").removeprefix(b"data:").removeprefix(b" ")
 
 
-def _event_end(begun: bytes) -> int | None:
-    """Where the first event ends: after an empty line."""
-    match = _EVENT_END.search(begun)
-    return None if match is None else match.end()
+@asynccontextmanager
+async def _while_waited_for(request: Request) -> AsyncIterator[None]:
+    """Whoever goes away takes back what they asked: the server behind hears of it as it would without us."""
+    async with anyio.create_task_group() as group:
+
+        async def end() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(end)
+        yield
+        group.cancel_scope.cancel()
 
 
 async def _pieces(
