@@ -4,7 +4,7 @@ Bodies of JSON and events of a stream are read; everything else passes in the pi
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -168,22 +168,14 @@ class _Proxy:
 
     async def _events(self, answer: httpx2.Response, session: Session) -> AsyncIterator[bytes]:
         """Events one by one; what is too long for one passes as it is."""
-        begun, searched = bytearray(), 0
+        cutter = EventCutter()
         try:
             async for piece in answer.aiter_raw():
-                begun += piece
-                # The two line ends of an event may have begun before.
-                while (found := _EVENT_END.search(begun, max(0, searched - _LONGEST_END))) is not None:
-                    event = bytes(begun[: found.end()])
-                    del begun[: found.end()]
-                    searched = 0
+                for event in cutter.events(piece):
                     yield await self._event(event, session)
-                searched = len(begun)
-                if len(begun) > LONGEST_READ:
-                    yield bytes(begun)
-                    begun, searched = bytearray(), 0
-            if begun:
-                yield bytes(begun)
+                if cutter.is_too_long:
+                    yield cutter.rest()
+            yield cutter.rest()
         finally:
             await answer.aclose()
 
@@ -203,6 +195,34 @@ class _Proxy:
         ending = last[len(last.rstrip(b"\r\n")) :]
         lines[places[0]] = b"".join(b"data: " + line + ending for line in passed.split(b"\n"))
         return b"".join(line for place, line in enumerate(lines) if place not in places[1:])
+
+
+class EventCutter:
+    """Cuts a stream into its events, in whichever pieces it comes."""
+
+    def __init__(self) -> None:
+        self._begun, self._searched = bytearray(), 0
+
+    def events(self, piece: bytes) -> Iterator[bytes]:
+        """The events that are whole with this piece."""
+        self._begun += piece
+        # The line ends at the end of an event may have begun before.
+        while found := _EVENT_END.search(self._begun, max(0, self._searched - _LONGEST_END)):
+            event = bytes(self._begun[: found.end()])
+            del self._begun[: found.end()]
+            self._searched = 0
+            yield event
+        self._searched = len(self._begun)
+
+    @property
+    def is_too_long(self) -> bool:
+        return len(self._begun) > LONGEST_READ
+
+    def rest(self) -> bytes:
+        """What has begun, whole or not."""
+        rest = bytes(self._begun)
+        self._begun, self._searched = bytearray(), 0
+        return rest
 
 
 def _data_of(line: bytes) -> bytes:
