@@ -12,11 +12,13 @@ from evals import checked_claims
 from onrecord import OnRecord, connect
 from onrecord.catalog.sql_text import parse_sql
 from onrecord.checks import running
-from onrecord.checks.running import CouldNotLook, query_result
+from onrecord.checks.judging import compared
+from onrecord.checks.running import CouldNotLook, Result, query_result
 from onrecord.checks.statement import refuse
 from onrecord.context import frame
 from onrecord.errors import Forbidden, Invalid
 from onrecord.faces.arbiter.slash import rendering
+from onrecord.model.checks import Expectation
 from onrecord.model.connections import Connection, read_connections
 from onrecord.testing.builders import Clock, change_names
 from onrecord.testing.upkeep import worked
@@ -389,6 +391,29 @@ def test_a_value_that_is_hardly_a_number_is_just_not_the_same(
     lies, right = reviewed(door, sql="select it from odd"), reviewed(door)
     door.check(all=True)
     assert (state(door, lies)[0], state(door, right)[0]) == ("failed", "verified")
+
+
+def test_a_tolerance_is_of_a_number_and_moves_with_its_memory(
+    door: OnRecord, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    id = reviewed(door, value="4", tolerance=1.5)
+    assert door.check(id).verified == 1
+    for value, tolerance in (("four", 1.0), ("4", -1.0), ("4", float("nan")), ("4", float("inf"))):
+        with pytest.raises(Invalid, match="tolerance"):
+            door.add_check(id, connection="warehouse", sql=COUNT, value=value, tolerance=tolerance)
+    door.export(str(tmp_path / "all.jsonl"))
+    with connect(tmp_path / "other.db") as other:
+        other.import_(str(tmp_path / "all.jsonl"))
+        assert other.show(id).memory.checks == door.show(id).memory.checks
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen"),
+    [("true", True), ("False", False), (True, 1), ("1", True), ("two  spaces\n", "two spaces"), ("1.50", "1.5")],
+)  # fmt: skip
+def test_a_value_is_the_same_however_it_is_written(expected: object, seen: object) -> None:
+    result = Result(columns=("it",), types=("any",), rows=1, more=False, first=seen)
+    assert compared(Expectation(value=expected), result) == ("verified", None)  # type: ignore[arg-type]
 
 
 def test_what_a_query_returns_is_kept_only_as_far_as_it_can_be_read_again(

@@ -11,7 +11,7 @@ from onrecord.errors import Conflict, Fault, Forbidden, NotFound, invalid
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
-from onrecord.model.checks import GIVEN_RULES, Check, Expectation, check_faults
+from onrecord.model.checks import GIVEN_RULES, Check, Expectation, check_faults, tolerance_faults
 from onrecord.model.limits import CheckKind
 from onrecord.model.memory import Memory, with_checks
 from onrecord.model.record import GLOBAL_CHECKS
@@ -67,8 +67,7 @@ class AddCheck(Request):
         yield from check_faults({name: value for name, value in self._given().items() if value}, {})
         if (self.first_line is None) != (self.last_line is None):
             yield Fault("last_line", "comes with first_line")
-        if self.tolerance is not None and (self.value is None or self.tolerance < 0):
-            yield Fault("tolerance", "is for a value that is a number, and must not be negative")
+        yield from tolerance_faults(self.value, self.tolerance)
         if None not in (self.min_rows, self.max_rows) and self.min_rows > self.max_rows:  # type: ignore[operator]
             yield Fault("max_rows", "must not be less than min_rows")
 

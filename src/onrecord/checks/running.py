@@ -186,5 +186,8 @@ def _names_in(address: str) -> Iterator[str]:
 
 def _clean(text: str) -> str:
     """A text from outside on one line, without what cannot be stored and without secrets."""
-    plain = " ".join("".join(each if each.isprintable() else " " for each in text).split())
-    return scrubber.scrub(plain).text
+    return scrubber.scrub(on_one_line(text)).text
+
+
+def on_one_line(text: str) -> str:
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())

@@ -1,9 +1,11 @@
 """WHAT proves a memory? Its checks: what a query returns, the catalog has or a file holds, against what is expected."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from onrecord.errors import Fault
@@ -129,12 +131,27 @@ def proposed(check: Check) -> Check:
     return replace(check.definition, approved_by=None)
 
 
-def _expectation_faults(clean: Mapping[str, Any], _given: Mapping[str, Any]) -> Iterator[Fault]:
-    value, tolerance = clean.get("value"), clean.get("tolerance")
-    if tolerance is not None and (isinstance(value, bool | str) or value is None):
+def number_of(value: object) -> Decimal | None:
+    """A value as a number, true as 1; None if it is none, or has no end."""
+    try:
+        number = Decimal(int(value)) if isinstance(value, bool) else Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def tolerance_faults(value: object, tolerance: float | None) -> Iterator[Fault]:
+    """What is wrong with how far a value may be from what is expected."""
+    if tolerance is None:
+        return
+    if isinstance(value, bool) or number_of(value) is None:
         yield Fault("tolerance", "is for a value that is a number")
-    if tolerance is not None and tolerance < 0:
-        yield Fault("tolerance", "must not be negative")
+    if not 0 <= tolerance < math.inf:
+        yield Fault("tolerance", "must be a number that is not negative")
+
+
+def _expectation_faults(clean: Mapping[str, Any], _given: Mapping[str, Any]) -> Iterator[Fault]:
+    yield from tolerance_faults(clean.get("value"), clean.get("tolerance"))
     least, most = clean.get("min_rows"), clean.get("max_rows")
     if least is not None and most is not None and least > most:
         yield Fault("max_rows", "must not be less than min_rows")
