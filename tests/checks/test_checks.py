@@ -450,7 +450,8 @@ def test_a_connection_is_of_one_tenant_and_its_password_is_told_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "postgresql://reader:s3cr3t-pass@127.0.0.1:1/none"
-    found = read_connections("x", f"a={secret}, acme/b=sqlite:///b.db\n# none\n*/c=folder:///c", "default")
+    entries = [f"a={secret}", " acme/b=sqlite:///b.db", "# none", "*/c=folder:///c"]
+    found = read_connections("x", entries, "default")
     assert [(each.name, each.tenant, each.kind) for each in found] == [
         ("a", "default", "postgresql"),
         ("b", "acme", "sqlite"),
@@ -459,7 +460,7 @@ def test_a_connection_is_of_one_tenant_and_its_password_is_told_nowhere(
     assert "s3cr3t" not in repr(found)
     for wrong in ("s3cr3t", "a=mysql://u:s3cr3t@h/d", "a b=sqlite:///s3cr3t"):
         with pytest.raises(Invalid) as refused:
-            read_connections("x", wrong, "default")
+            read_connections("x", [wrong], "default")
         assert "s3cr3t" not in str(refused.value)
     monkeypatch.setenv("ONRECORD_CHECK_CONNECTIONS", f"warehouse={secret}")
     monkeypatch.setenv("ONRECORD_CHECK_TIMEOUT", "3")
@@ -469,6 +470,19 @@ def test_a_connection_is_of_one_tenant_and_its_password_is_told_nowhere(
         assert door.show(id).memory.check_state == "unverifiable"
     told.append((tmp_path / "m.db").read_bytes().decode("latin-1"))
     assert not [text for text in told if "s3cr3t" in text or "reader" in text]
+
+
+def test_an_address_on_a_line_of_a_file_may_hold_commas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "connections"
+    kept.write_text("# of several servers\nwarehouse=postgresql://reader:a,b=c@one:1,two:2/shop\n")
+    monkeypatch.setenv("ONRECORD_CHECK_CONNECTIONS_FILE", str(kept))
+    with connect(tmp_path / "m.db", embedder="none") as door:
+        id = door.remember("There are three stores.").memory.id
+        assert [(each.name, each.kind) for each in door.checks(id).connections] == [
+            ("warehouse", "postgresql")
+        ]
 
 
 def test_a_file_and_its_lines_are_checked_by_their_hash(door: OnRecord, warehouse: Warehouse) -> None:
