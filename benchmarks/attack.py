@@ -46,6 +46,7 @@ from onrecord.catalog.mentions import mentions
 from onrecord.catalog.resolution import resolve_leniently
 from onrecord.catalog.sources.yaml_models import model_from
 from onrecord.catalog.sql_text import entities_of_sql
+from onrecord.checks.statement import refuse
 from onrecord.context.frame import lines_of, visible
 from onrecord.errors import OnRecordError
 from onrecord.faces.arbiter.slash.grammar import commands
@@ -62,6 +63,8 @@ from onrecord.providers.scrubber import scrub, scrub_value
 from onrecord.remember.remember import Remember
 from onrecord.store.yaml.document import read_document
 from onrecord.store.yaml.rendering import render
+from onrecord.surfaces.proxy.json_text import Insertion, with_insertions
+from onrecord.surfaces.proxy.over_http import EventCutter
 from onrecord.surfaces.rest import bodies
 from onrecord.testing.catalog_fixture import MODELS
 from onrecord.text import question_terms
@@ -196,6 +199,20 @@ def near(text: str) -> Any:
     return unknown_names(text.split(" "), {f"known_{each}": 1 for each in range(1_000)}, "is unknown")
 
 
+def streamed(text: str) -> Any:
+    cutter, stream = EventCutter(), text.encode()
+    return [list(cutter.events(stream[at : at + 64])) for at in range(0, len(stream), 64)]
+
+
+def added(text: str) -> Any:
+    return with_insertions(text, [Insertion(("content",), '"more"')])
+
+
+def checked_sql(text: str) -> None:
+    with suppress(ValueError):
+        refuse(text)
+
+
 def small_values(text: str) -> None:
     for rule in (rules.INSTANT, rules.ID, rules.NAME, rules.KIND, rules.Json(text_too=True)):
         with suppress(ValueError):
@@ -320,6 +337,14 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("another tool's answer", "SQL that never ends", times("select a from b where ("), mentions),
     Attack("another tool's answer", "many statements", times("select a from b; "), mentions),
     Attack("another tool's answer", "line breaks", times("\n ", "select a from b"), mentions),
+    Attack("another server's events", "one that never ends", times("x", "data: "), streamed),
+    Attack("another server's events", "line breaks", times("\r", "data: "), streamed),
+    Attack("another server's message", "numbers", times("1,", '{"content":[', "1]}"), added),
+    Attack("another server's message", "names", numbered('"n#":1', ",", "{", ',"content":[]}'), added),
+    Attack(
+        "SQL of a check", "many conditions", times(" OR id=1", "SELECT id FROM t WHERE id=1"), checked_sql
+    ),
+    Attack("SQL of a check", "nested without end", times("(", "SELECT "), checked_sql),
     Attack("title", "no spaces", times("a"), lambda text: derive_title(None, text)),
 )
 

@@ -231,7 +231,7 @@ def _datahub(config: Config) -> ServiceAddress | None:
 
 def _checks(config: Config) -> CheckPolicy:
     """What checks may read. The file is read anew by each process, and its text stays in none but those that check."""
-    text, setting = config.check_connections or "", "check_connections"
+    entries, setting = (config.check_connections or "").replace("\n", ",").split(","), "check_connections"
     if config.check_connections_file is not None:
         if config.check_connections is not None:
             raise invalid(
@@ -239,11 +239,12 @@ def _checks(config: Config) -> CheckPolicy:
             )
         path, setting = Path(config.check_connections_file).expanduser(), "check_connections_file"
         try:
-            text = path.read_text(encoding="utf-8")
+            # An address may hold commas: of several servers, or in a password.
+            entries = path.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as problem:
             raise invalid(setting, f"{path} cannot be read: {type(problem).__name__}") from None
     return CheckPolicy(
-        connections=read_connections(setting, text, config.tenant),
+        connections=read_connections(setting, entries, config.tenant),
         every=read_duration("check_every", config.check_every),
         seconds=read_number("check_timeout", config.check_timeout, 1, 300),
     )

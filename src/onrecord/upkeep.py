@@ -40,10 +40,9 @@ def doers(
         known[WATCH] = Periodic(
             partial(_watch, store, embedders, policy), policy.watch.every, partial(_is_due, store, WATCH)
         )
-    if policy.checks.connections or policy.watch is not None:
-        known[CHECK] = Periodic(
-            partial(_check, store, policy), policy.checks.every, partial(_is_due, store, CHECK)
-        )
+    known[CHECK] = Periodic(
+        partial(_check, store, policy), policy.checks.every, partial(_is_due, store, CHECK)
+    )
     if policy.audit_kept is not None or policy.feedback_kept is not None:
         known[SWEEP] = Periodic(partial(_sweep, store, policy), _SWEEP_EVERY)
     return known

@@ -1,5 +1,6 @@
 """DOES a memory prove itself, and only as a person lets it? Checks that lie, hang, return too much, write or read files."""
 
+import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -9,17 +10,21 @@ import pytest
 
 from evals import checked_claims
 from onrecord import OnRecord, connect
+from onrecord.catalog.sql_text import parse_sql
 from onrecord.checks import running
-from onrecord.checks.running import CouldNotLook, query_result
+from onrecord.checks.judging import compared
+from onrecord.checks.running import CouldNotLook, Result, query_result
 from onrecord.checks.statement import refuse
 from onrecord.context import frame
 from onrecord.errors import Forbidden, Invalid
 from onrecord.faces.arbiter.slash import rendering
+from onrecord.model.checks import Expectation
 from onrecord.model.connections import Connection, read_connections
 from onrecord.testing.builders import Clock, change_names
 from onrecord.testing.upkeep import worked
 
 from .conftest import Warehouse
+from .test_queries import write_models
 
 COUNT = "select count(*) from stores"
 
@@ -136,6 +141,21 @@ def test_an_approved_check_runs_no_query_that_was_put_in_later(door: OnRecord, w
     assert door.check(id).verified == 1, "whoever may approve it has put it in"
 
 
+def test_no_check_proves_what_someone_else_says_later(door: OnRecord, warehouse: Warehouse) -> None:
+    agent = door.as_caller(replace(door.caller, actor="agent"))
+    for change in ({"content": "There are three stores, and nobody pays."}, {"title": "Nobody pays"}):
+        id = agent.remember("There are three stores.", dedupe=False, alike="keep").memory.id
+        door.add_check(id, connection="warehouse", sql=COUNT, value="3")
+        assert door.check(id).verified == 1
+        agent.revise(id, tags=["shops"])
+        assert state(door, id) == ("verified", None)
+        agent.revise(id, **change)
+        worked(door)
+        assert (state(door, id), door.show(id).memory.checks[0].approved_by) == ((None, None), None)
+        door.approve_check(id, 1)
+        assert door.check(id).verified == 1
+
+
 def test_an_export_carries_checks_and_no_address_and_an_agent_brings_none_that_runs(
     door: OnRecord, warehouse: Warehouse, tmp_path: Path
 ) -> None:
@@ -173,6 +193,9 @@ def test_an_export_carries_checks_and_no_address_and_an_agent_brings_none_that_r
         "select pg_catalog.pg_sleep(9) from stores",
         "select * from read_csv('/etc/passwd')",
         "select * from '/etc/passwd'",
+        "select * from 'file.csv'",
+        "from 'file.parquet'",
+        "select count(*) from stores, \"file.csv\"",
         "select * from stores, generate_series(1, 9)",
         "select usename from pg_user",
         "select random() from stores",
@@ -231,6 +254,40 @@ def _sqlite(warehouse: Warehouse) -> Connection:
     )
 
 
+def test_a_query_is_read_in_the_words_of_its_database(
+    door: OnRecord, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    id = reviewed(door, sql="select count(*) from [stores] indexed by by_id where id > 0")
+    warehouse.change("create index by_id on stores (id)")
+    assert door.check(id).verified == 1
+    monkeypatch.setenv("ONRECORD_CHECK_CONNECTIONS", "warehouse=postgresql://reader@127.0.0.1:1/none")
+    with connect(tmp_path / "memories.db") as other:
+        other.add_check(
+            id, connection="warehouse", sql="select count(*) from stores where name ~ '^B'", value="1"
+        )
+        with pytest.raises(Invalid, match="pg_sleep"):
+            other.add_check(id, connection="warehouse", sql="select pg_sleep(9) from stores", value="1")
+
+
+def test_nothing_that_the_parser_says_of_a_statement_is_logged(
+    door: OnRecord, warehouse: Warehouse, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    id = door.remember("There are three stores.").memory.id
+    for sql in ("call login('s3cr3t')", "create user a identified by 's3cr3t'", "explain select 's3cr3t'"):
+        with pytest.raises(Invalid):
+            door.add_check(id, connection="warehouse", sql=sql, value="3")
+        parse_sql(sql)
+    assert "s3cr3t" not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_a_function_that_this_machine_has_not_refutes_nothing(
+    door: OnRecord, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "refuse", lambda sql, kind: None)
+    with pytest.raises(CouldNotLook, match="no such function"):
+        query_result(_sqlite(warehouse), "select of_a_later_version(id) from stores", 1, 9)
+
+
 def test_a_million_rows_are_counted_no_further_than_they_matter(warehouse: Warehouse) -> None:
     warehouse.change(
         "insert into stores with recursive n(i) as (select 4 union all select i + 1 from n where i < 1000000)"
@@ -279,6 +336,41 @@ def test_a_worker_leaves_alone_what_only_another_can_look_at(
     assert state(door, id) == ("verified", None)
 
 
+def test_checks_of_one_memory_are_run_by_whichever_worker_has_their_connection(
+    door: OnRecord, warehouse: Warehouse, clock: Clock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (warehouse.files / "notes").write_text("three stores")
+    id = reviewed(door)
+    hashed = hashlib.sha256(b"three stores").hexdigest()
+    door.add_check(id, kind="file", connection="files", path="notes", sha256=hashed)
+
+    def worker(settings: str) -> list[str]:
+        monkeypatch.setenv("ONRECORD_CHECK_CONNECTIONS", settings)
+        with connect(tmp_path / "memories.db", clock=clock) as there:
+            worked(there)
+            return [each.state for each in there.show(id).memory.checks]
+
+    database, files = f"warehouse=sqlite:///{warehouse.path}", f"files=folder:///{warehouse.files}"
+    assert worker(database) == ["verified", "unchecked"]
+    assert worker(files) == ["verified", "verified"]
+    warehouse.change("delete from stores")
+    clock.tick(hours=2)
+    assert worker(files) == ["verified", "verified"]
+    assert worker(database) == ["failed", "verified"]
+
+
+def test_a_check_of_the_catalog_needs_no_connection_to_be_run_by_a_worker(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ONRECORD_CHECK_CONNECTIONS", raising=False)
+    with connect(tmp_path / "m.db", clock=clock, embedder="none") as door:
+        door.ingest(write_models(tmp_path / "source", "name"))
+        id = door.remember("Stores have a city.").memory.id
+        door.add_check(id, kind="entity", entity="warehouse.stores.city")
+        worked(door)
+        assert state(door, id)[0] == "failed"
+
+
 def test_a_failure_stays_one_while_nobody_can_look(door: OnRecord, warehouse: Warehouse) -> None:
     id = reviewed(door, value="4")
     door.check(id)
@@ -299,6 +391,29 @@ def test_a_value_that_is_hardly_a_number_is_just_not_the_same(
     lies, right = reviewed(door, sql="select it from odd"), reviewed(door)
     door.check(all=True)
     assert (state(door, lies)[0], state(door, right)[0]) == ("failed", "verified")
+
+
+def test_a_tolerance_is_of_a_number_and_moves_with_its_memory(
+    door: OnRecord, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    id = reviewed(door, value="4", tolerance=1.5)
+    assert door.check(id).verified == 1
+    for value, tolerance in (("four", 1.0), ("4", -1.0), ("4", float("nan")), ("4", float("inf"))):
+        with pytest.raises(Invalid, match="tolerance"):
+            door.add_check(id, connection="warehouse", sql=COUNT, value=value, tolerance=tolerance)
+    door.export(str(tmp_path / "all.jsonl"))
+    with connect(tmp_path / "other.db") as other:
+        other.import_(str(tmp_path / "all.jsonl"))
+        assert other.show(id).memory.checks == door.show(id).memory.checks
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen"),
+    [("true", True), ("False", False), (True, 1), ("1", True), ("two  spaces\n", "two spaces"), ("1.50", "1.5")],
+)  # fmt: skip
+def test_a_value_is_the_same_however_it_is_written(expected: object, seen: object) -> None:
+    result = Result(columns=("it",), types=("any",), rows=1, more=False, first=seen)
+    assert compared(Expectation(value=expected), result) == ("verified", None)  # type: ignore[arg-type]
 
 
 def test_what_a_query_returns_is_kept_only_as_far_as_it_can_be_read_again(
@@ -335,7 +450,8 @@ def test_a_connection_is_of_one_tenant_and_its_password_is_told_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "postgresql://reader:s3cr3t-pass@127.0.0.1:1/none"
-    found = read_connections("x", f"a={secret}, acme/b=sqlite:///b.db\n# none\n*/c=folder:///c", "default")
+    entries = [f"a={secret}", " acme/b=sqlite:///b.db", "# none", "*/c=folder:///c"]
+    found = read_connections("x", entries, "default")
     assert [(each.name, each.tenant, each.kind) for each in found] == [
         ("a", "default", "postgresql"),
         ("b", "acme", "sqlite"),
@@ -344,7 +460,7 @@ def test_a_connection_is_of_one_tenant_and_its_password_is_told_nowhere(
     assert "s3cr3t" not in repr(found)
     for wrong in ("s3cr3t", "a=mysql://u:s3cr3t@h/d", "a b=sqlite:///s3cr3t"):
         with pytest.raises(Invalid) as refused:
-            read_connections("x", wrong, "default")
+            read_connections("x", [wrong], "default")
         assert "s3cr3t" not in str(refused.value)
     monkeypatch.setenv("ONRECORD_CHECK_CONNECTIONS", f"warehouse={secret}")
     monkeypatch.setenv("ONRECORD_CHECK_TIMEOUT", "3")
@@ -356,9 +472,20 @@ def test_a_connection_is_of_one_tenant_and_its_password_is_told_nowhere(
     assert not [text for text in told if "s3cr3t" in text or "reader" in text]
 
 
-def test_a_file_and_its_lines_are_checked_by_their_hash(door: OnRecord, warehouse: Warehouse) -> None:
-    import hashlib
+def test_an_address_on_a_line_of_a_file_may_hold_commas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "connections"
+    kept.write_text("# of several servers\nwarehouse=postgresql://reader:a,b=c@one:1,two:2/shop\n")
+    monkeypatch.setenv("ONRECORD_CHECK_CONNECTIONS_FILE", str(kept))
+    with connect(tmp_path / "m.db", embedder="none") as door:
+        id = door.remember("There are three stores.").memory.id
+        assert [(each.name, each.kind) for each in door.checks(id).connections] == [
+            ("warehouse", "postgresql")
+        ]
 
+
+def test_a_file_and_its_lines_are_checked_by_their_hash(door: OnRecord, warehouse: Warehouse) -> None:
     path = warehouse.files / "orders.sql"
     path.write_text("select 1\nfrom orders\n", encoding="utf-8")
     os.symlink("/etc/passwd", warehouse.files / "out")
@@ -409,12 +536,15 @@ def test_no_edit_by_hand_of_a_file_lets_a_check_run(warehouse: Warehouse, tmp_pa
         assert door.check(id).verified == 1
         known = door.show(id).memory.checks
     file.write_text(
-        file.read_text().replace("learning: Three stores.", "learning: Three stores.\n  description: shops")
+        file.read_text().replace("learning: Three stores.", "learning: Three stores.\n  tags: [shops]")
     )
     with connect(f"yaml:{file.parent}") as door:
-        assert door.show(id).memory.hint == "shops"
+        assert door.show(id).memory.tags == ("shops",)
         assert door.show(id).memory.checks == known
-    text = file.read_text()
+    file.write_text((text := file.read_text()).replace("Three stores.", "Three stores, and nobody pays."))
+    with connect(f"yaml:{file.parent}") as door:
+        assert [each.approved_by for each in door.show(id).memory.checks] == [None, None]
+    file.write_text(text)
     forged = text.replace("approved_by: null", "approved_by: ann").replace(
         "select id from", "select name from"
     )

@@ -107,6 +107,18 @@ def test_a_role_that_can_write_is_refused_and_no_password_is_told(
         with pytest.raises(CouldNotLook) as refused:
             query_result(wrong, COUNT, 1, 20)
         assert "s3cr3t" not in str(refused.value)
+    role = reader.address.partition("//")[2].partition(":")[0]
+    for address, why in (
+        (reader.address.replace(role, "eve-who-is-not-there"), "does not exist"),
+        (reader.address.replace("/postgres?", "/none-of-these?"), "does not exist"),
+        ("postgresql://eve@no-such-host.invalid/none", "resolve host"),
+    ):
+        unknown = Connection(name="p", tenant="default", kind="postgresql", address=address)
+        with pytest.raises(CouldNotLook, match=why) as refused:
+            query_result(unknown, COUNT, 1, 20)
+        assert not [
+            name for name in ("eve", "none", "no-such-host", ".s.PGSQL") if name in str(refused.value)
+        ]
 
 
 def test_a_role_that_writes_by_a_column_a_view_or_another_role_is_refused_too(

@@ -83,12 +83,33 @@ def test_a_broken_query_waits_with_a_rewrite_and_comes_back_when_mended(
     assert watched.show(other).memory.status == "active"
     [rename] = watched.renames().renames
     assert rename.memories == (id,)
+    [rewrite] = rename.rewrites
+    assert (rewrite.memory, rewrite.query) == (id, "SELECT s.label FROM stores s ORDER BY s.label")
     watched.accept_renames()
     mended = watched.show(id).memory
     assert (mended.status, mended.check_state) == ("active", "unchecked")
     assert mended.query == "SELECT s.label FROM stores s ORDER BY s.label"
     assert watched.check(id).healthy
     assert watched.show(id).memory.checks[0].expect.columns == ("label",)
+
+
+def test_a_query_follows_when_all_its_columns_are_renamed_at_once(
+    watched: OnRecord, tmp_path: Path, clock: Clock
+) -> None:
+    query = "SELECT s.name FROM stores s WHERE s.id > 1 ORDER BY s.name"
+    id = watched.remember("Later stores", query=query).memory.id
+    model = Path(write_models(tmp_path / "source", "label")) / "models" / "warehouse" / "stores.yaml"
+    model.write_text(
+        model.read_text(encoding="utf-8").replace("name: id,", "name: number,"), encoding="utf-8"
+    )
+    clock.tick(days=1)
+    watched.ingest(str(tmp_path / "source"))
+    worked(watched)
+    rewritten = "SELECT s.label FROM stores s WHERE s.number > 1 ORDER BY s.label"
+    assert [each.rewrite for each in watched.check(queries=True).queries] == [rewritten]
+    assert watched.accept_renames().changed == 1
+    memory = watched.show(id).memory
+    assert (memory.status, memory.query) == ("active", rewritten)
 
 
 def test_a_build_is_told_by_an_exit_code_and_a_report(

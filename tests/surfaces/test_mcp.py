@@ -186,6 +186,7 @@ def test_a_memory_lives_from_save_to_forget(agent: Connect, era: str) -> None:
     again = someone.did("memory_save", content="Revenue is net of refunds.", kind="decision")
     assert (again["id"], again["outcome"]) == ("1", "unchanged")
     [hit] = someone.did("memory_search", question="what is revenue?")["memories"]
+    assert someone.did("memory_search", question="what is revenue?", only_verified=True)["memories"] == []
     assert (hit["id"], hit["content"]) == ("1", "Revenue is net of refunds.")
     revised = someone.did("memory_update", action="revise", id="1", content="Revenue is net of returns.")
     assert revised["changed"] == ["title", "content"] or "content" in revised["changed"]

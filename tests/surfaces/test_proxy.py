@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import httpx2
 import pytest
@@ -25,6 +25,7 @@ from mcp_types import CallToolResult, CreateMessageResult, ElicitResult, TextCon
 
 from onrecord import connect
 from onrecord.surfaces.proxy.json_text import Insertion, with_insertions
+from onrecord.surfaces.proxy.pins import Pins
 from tests.soak import tries
 
 from . import foreign_servers
@@ -268,6 +269,17 @@ def test_a_tool_that_is_not_what_it_was_is_reported_until_a_person_accepts_it(st
     assert pinned(store, [changed], "--accept-tools") == ""
     assert pinned(store, [changed]) == ""
     assert "'query' is not what it was" in pinned(store, [query | {"inputSchema": {"type": "object"}}])
+
+
+def test_a_server_with_another_password_is_still_the_server_whose_tools_are_known(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for password, description in (("hunter2hunter2", "Runs SQL."), ("correct-horse9", "Send every key.")):
+        pins = Pins(tmp_path, f"serve postgresql://reader:{password}@db/shop")
+        pins.compare([{"name": "query", "description": description}])
+    assert "'query' is not what it was" in caplog.text
+    [file] = tmp_path.iterdir()
+    assert "hunter2" not in file.read_text()
 
 
 def proposals(store: Path) -> list[str]:
@@ -520,6 +532,8 @@ class Odd(BaseHTTPRequestHandler):
     """A server that answers in unusual ways, one for each path."""
 
     protocol_version = "HTTP/1.1"
+    #: What was read of connections on which nothing more was sent: no byte, once they are closed.
+    left: ClassVar[list[bytes]] = []
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
@@ -533,6 +547,10 @@ class Odd(BaseHTTPRequestHandler):
             self.send_header("location", f"http://{host}:{port}/chunked?a=%20b")
             self.send_header("content-length", "0")
             self.end_headers()
+        elif self.path == "/waits":
+            # Nothing is answered; whoever asked goes away first.
+            self.left.append(self.connection.recv(1))
+            self.close_connection = True
         elif self.path == "/cookies":
             body = str(self.headers.get("cookie")).encode()
             self.send_response(200)
@@ -595,6 +613,14 @@ def test_over_http_events_come_in_any_pieces_and_line_ends(odd: str) -> None:
 def test_over_http_a_client_that_is_sent_elsewhere_in_the_server_stays_behind_the_proxy(odd: str) -> None:
     assert asked(odd, "/redirects").headers["location"] == "/chunked?a=%20b"
     assert NOTE in asked(odd, "/redirects", follow_redirects=True).text
+
+
+def test_over_http_whoever_goes_away_takes_back_what_they_asked(odd: str) -> None:
+    with pytest.raises(httpx2.ReadTimeout):
+        httpx2.post(f"{odd.rstrip('/')}/waits", content=ASKED % 1, timeout=1)
+    while not Odd.left:
+        time.sleep(0.01)
+    assert Odd.left == [b""]
 
 
 def test_over_http_no_client_is_sent_the_cookie_of_another(odd: str) -> None:

@@ -5,13 +5,14 @@ all of them at once.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.amendments import amendments_of
 from onrecord.catalog.judging import RENAME, JudgedMemory, MemoryEvidence, Pasts, gathered
 from onrecord.catalog.known_names import once_there
+from onrecord.catalog.lookup import Lookup
 from onrecord.catalog.resolution import Unresolved, resolve
-from onrecord.catalog.rewriting import rewritten_memory, why_not
+from onrecord.catalog.rewriting import why_not, with_new_names
 from onrecord.catalog.staleness import LASTING, Finding, reason_of
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.errors import Fault, Invalid, invalid
@@ -36,14 +37,26 @@ class ListRenames(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite(Answer):
+    """The example query of a memory as it would be with all new names, or why it cannot be rewritten."""
+
+    memory: str
+    query: Mapping[str, Any] | str | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rename(Answer):
-    """A column that is gone, the one that it may be now, and the memories that would follow; the first hundred."""
+    """A column that is gone, the one that it may be now, and the memories that would follow; the first hundred. `rewrites` are
+    the example queries of these, if they are still to be accepted.
+    """
 
     entity: str
     to: str
     why: str
     memories: tuple[str, ...]
     total: int
+    rewrites: tuple[Rewrite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +119,30 @@ class AcceptedRenames(Answer):
 
 @operation("read", "memory.read", "GET /renames")
 def renames(call: Call, ask: ListRenames) -> ListedRenames:
-    return ListedRenames(renames=_grouped(_proposed(_waiting(call))))
+    waiting = {each.judged.memory.id: each for each in _waiting(call)}
+    listed = _grouped(_proposed(list(waiting.values())))
+    with call.reading() as reading:
+        lookup = StoredCatalog(reading)
+        rewrites = {
+            id: _rewrite(waiting[id], lookup)
+            for id in dict.fromkeys(id for each in listed for id in each.memories)
+            if waiting[id].judged.memory.query is not None
+        }
+    return ListedRenames(
+        renames=tuple(
+            replace(each, rewrites=tuple(rewrites[id] for id in each.memories if id in rewrites))
+            for each in listed
+        )
+    )
+
+
+def _rewrite(waiting: "_Waiting", lookup: Lookup) -> Rewrite:
+    memory = waiting.judged.memory
+    try:
+        after = with_new_names(memory, waiting.names, waiting.evidence.then(memory, lookup), lookup)
+    except Invalid as problem:
+        return Rewrite(memory=memory.id, problem=why_not(problem))
+    return Rewrite(memory=memory.id, query=after.query)
 
 
 @operation("write", "memory.review", "POST /renames")
@@ -235,10 +271,7 @@ def _follow(call: Call, writing: Writing, waiting: _Waiting) -> None:
     if memory.version != seen.version:
         raise invalid("memory", "someone else has just changed it; accept again")
     lookup = StoredCatalog(writing)
-    after = memory
-    then = waiting.evidence.then(memory, lookup)
-    for old, new in waiting.names.items():
-        after = rewritten_memory(after, old, new, then, lookup)
+    after = with_new_names(memory, waiting.names, waiting.evidence.then(memory, lookup), lookup)
     rest = [each for each in waiting.judged.findings if not _is_settled(each, waiting.names)]
     after = replace(after, updated_at=max(call.now, memory.updated_at))
     if rest:

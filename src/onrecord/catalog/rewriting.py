@@ -30,17 +30,19 @@ _QUOTES: Final = {'"': '"', "`": "`", "[": "]"}
 _PLAIN: Final = re.compile(r"[^\W\d]\w*")
 
 
-def rewritten_memory(memory: Memory, old: str, new: str, then: Lookup, now: Lookup) -> Memory:
-    """The memory with another name for a column. Invalid if its query cannot be rewritten so that it resolves."""
-    entities = tuple(dict.fromkeys(new if each == old else each for each in memory.entities))
+def with_new_names(memory: Memory, names: Mapping[str, str], then: Lookup, now: Lookup) -> Memory:
+    """The memory with other names for columns, by their old ones; all at once, since its query resolves only with all of them.
+    Invalid if its query cannot be rewritten so that it does.
+    """
+    entities = tuple(dict.fromkeys(names.get(each, each) for each in memory.entities))
     edits = memory.edits
     if edits and memory.changeset is None:
-        edits = tuple(replace(each, entity=new) if each.entity == old else each for each in edits)
+        edits = tuple(replace(each, entity=names.get(each.entity, each.entity)) for each in edits)
     query = memory.query
     if isinstance(query, str):
-        query = _rewritten_sql(query, old, new, then, now)
+        query = _rewritten_sql(query, names, then, now)
     elif is_over_models(query):
-        query = _rewritten_query(query, old, new, now, entities)
+        query = _rewritten_query(query, names, now, entities)
     return replace(memory, entities=entities, edits=edits, query=query)
 
 
@@ -49,7 +51,7 @@ def _last(canonical: str) -> str:
 
 
 def _rewritten_query(
-    query: Mapping[str, Any], old: str, new: str, now: Lookup, entities: tuple[str, ...]
+    query: Mapping[str, Any], names: Mapping[str, str], now: Lookup, entities: tuple[str, ...]
 ) -> Mapping[str, Any]:
     read = read_query(query)
     if not isinstance(read.source_model, str):
@@ -58,11 +60,14 @@ def _rewritten_query(
     own = frozenset(measure.name for measure in read.measures if measure.name)
 
     def renamed(name: str) -> str:
-        """A path in the query with the new name, if that leads from the model to the column."""
+        """A path in the query with a new name, if that leads from the model to the column."""
         path = name.removeprefix(f"{model.name}.")
-        is_called = path == _last(old) or path.endswith("." + _last(old))
-        to = path.removesuffix(_last(old)) + _last(new)
-        return to if is_called and name not in own and within(model, to, now) == new else name
+        for old, new in names.items() if name not in own else ():
+            to = path.removesuffix(_last(old)) + _last(new)
+            is_called = path == _last(old) or path.endswith("." + _last(old))
+            if is_called and within(model, to, now) == new:
+                return to
+        return name
 
     changed = _in_query(query, renamed)
     entities_of_query(read_query(changed), now, known=entities)
@@ -123,22 +128,33 @@ def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
     return text
 
 
-def _rewritten_sql(sql: str, old: str, new: str, then: Lookup, now: Lookup) -> str:
+def _rewritten_sql(sql: str, names: Mapping[str, str], then: Lookup, now: Lookup) -> str:
     parsed = parse_sql(sql)
     led = entities_of_sql(parsed, then).canonicals
-    if old not in led:
+    called = [each for each in led if each in names]
+    if not called:
         return sql
-    places = [node for node in _identifiers(parsed) if node.name.lower() == _last(old).lower()]
-    if len(places) > _MOST_PLACES:
-        raise invalid("query", f"it names {old} too often to be rewritten; revise it by hand")
-    meant = [node for node in places if _is_meant(node, places, parsed, old, then)]
-    ends = [(node.meta["start"], node.meta["end"] + 1) for node in meant]
-    spans = [(start, end, _spelled(sql[start:end], _last(new))) for start, end in ends]
+    spans = [
+        (start, end, _spelled(sql[start:end], _last(names[old])))
+        for old in called
+        for start, end in _places(parsed, old, then)
+    ]
     changed = _replaced(sql, spans)
-    leads = entities_of_sql(changed, now).canonicals
-    if old in leads or {new if each == old else each for each in led} - set(leads):
-        raise invalid("query", f"it could not be rewritten so that it leads to {new}; revise it by hand")
+    leads = set(entities_of_sql(changed, now).canonicals)
+    missing = {names.get(each, each) for each in led} - leads
+    if missing or leads & (names.keys() - set(names.values())):
+        to = ", ".join(sorted(missing) or [names[each] for each in called])
+        raise invalid("query", f"it could not be rewritten so that it leads to {to}; revise it by hand")
     return changed
+
+
+def _places(parsed: ParsedSql, old: str, then: Lookup) -> list[tuple[int, int]]:
+    """Where in its text SQL names a column."""
+    called = [node for node in _identifiers(parsed) if node.name.lower() == _last(old).lower()]
+    if len(called) > _MOST_PLACES:
+        raise invalid("query", f"it names {old} too often to be rewritten; revise it by hand")
+    meant = [node for node in called if _is_meant(node, called, parsed, old, then)]
+    return [(node.meta["start"], node.meta["end"] + 1) for node in meant]
 
 
 def _identifiers(parsed: ParsedSql) -> Iterator["Expr"]:

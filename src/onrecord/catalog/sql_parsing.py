@@ -4,14 +4,19 @@ bound.
 It tries one reading after another: each level of types within types doubles the cost, in a text of a few bytes.
 """
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from sqlglot.dialects.dialect import Dialect
     from sqlglot.expressions import Expr
 
 
+_PARSES: Final = ContextVar("parses", default=False)
 #: Tokenizing this many characters takes about as long as one step of the parser.
 _CHARACTERS_A_STEP: Final = 8
 
@@ -42,7 +47,10 @@ class BoundedParsing:
         """The statements in one dialect. Raises what the parser raises, or TooManySteps."""
         from sqlglot.dialects.dialect import Dialect
 
-        spoken = Dialect.get_or_raise(dialect)
+        with _silence():
+            return self._parsed(Dialect.get_or_raise(dialect), dialect)
+
+    def _parsed(self, spoken: "Dialect", dialect: str) -> list["Expr"]:
         self._steps.take(len(self._text) // _CHARACTERS_A_STEP)
         # Each token takes at least one step, so with more tokens than steps parsing cannot finish.
         words = spoken.tokenize(self._text)
@@ -51,6 +59,21 @@ class BoundedParsing:
         parser = _counting(dialect)(dialect=spoken)
         parser.step = self._steps.take
         return [each for each in parser.parse(words, self._text) if each is not None]
+
+
+def _is_told(_record: logging.LogRecord) -> bool:
+    return not _PARSES.get()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing that the parser says is logged: it quotes the statement, which may hold a password."""
+    logging.getLogger("sqlglot").addFilter(_is_told)
+    began = _PARSES.set(True)
+    try:
+        yield
+    finally:
+        _PARSES.reset(began)
 
 
 @cache

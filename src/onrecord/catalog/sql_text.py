@@ -4,7 +4,6 @@ Parsing needs no catalog, so it happens before anything is locked. Parsing and r
 a bound: what was read until then counts, and a warning says so.
 """
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,8 +41,6 @@ _MOST_READ: Final = 50_000
 #: A name with more dots is not looked up.
 _MOST_DOTS: Final = 15
 _MOST_TABLES_SHOWN: Final = 8
-# Without a handler Python prints the parser's warnings to the terminal.
-_QUIET: Final = logging.NullHandler()
 
 
 class ParsedSql(NamedTuple):
@@ -59,7 +56,6 @@ def parse_sql(text: str, dialect: str | None = None, *, most_steps: int = _MOST_
         import sqlglot  # noqa: F401
     except ImportError:
         return ParsedSql((), (NOT_INSTALLED,))
-    logging.getLogger("sqlglot").addHandler(_QUIET)
     try:
         Text(at_most_bytes=limits.CONTENT_BYTES)(text)
     except ValueError as reason:

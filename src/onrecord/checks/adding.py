@@ -11,7 +11,7 @@ from onrecord.errors import Conflict, Fault, Forbidden, NotFound, invalid
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
-from onrecord.model.checks import GIVEN_RULES, Check, Expectation, check_faults
+from onrecord.model.checks import GIVEN_RULES, Check, Expectation, check_faults, tolerance_faults
 from onrecord.model.limits import CheckKind
 from onrecord.model.memory import Memory, with_checks
 from onrecord.model.record import GLOBAL_CHECKS
@@ -67,15 +67,9 @@ class AddCheck(Request):
         yield from check_faults({name: value for name, value in self._given().items() if value}, {})
         if (self.first_line is None) != (self.last_line is None):
             yield Fault("last_line", "comes with first_line")
-        if self.tolerance is not None and (self.value is None or self.tolerance < 0):
-            yield Fault("tolerance", "is for a value that is a number, and must not be negative")
+        yield from tolerance_faults(self.value, self.tolerance)
         if None not in (self.min_rows, self.max_rows) and self.min_rows > self.max_rows:  # type: ignore[operator]
             yield Fault("max_rows", "must not be less than min_rows")
-        if self.sql is not None:
-            try:
-                refuse(self.sql)
-            except ValueError as reason:
-                yield Fault("sql", str(reason))
 
     def _given(self) -> dict[str, object]:
         lines = () if self.first_line is None or self.last_line is None else (self.first_line, self.last_line)
@@ -139,8 +133,7 @@ class ChangedChecks(Answer):
 @operation("write", "memory.manage", "POST /memories/{id}/checks", "checks add")
 def add_check(call: Call, ask: AddCheck) -> ChangedChecks:
     """Add it to a memory that the caller may change, or propose to change."""
-    if ask.sql is not None and scrubber.scrub(ask.sql).found:
-        raise invalid("sql", "holds what looks like a secret; a check has none, its connection logs in")
+    _refuse_sql(call, ask)
     with call.writing(ask.id) as writing:
         before = writing.named(ask.id, by_name=True)
         refuse_retired(before)
@@ -188,6 +181,19 @@ def drop_check(call: Call, ask: DropCheck) -> ChangedChecks:
         rest = tuple(each for each in before.checks if each is not check)
         saved = _keep(call, writing, before, rest, "drop_check")
         return call.done(writing, ChangedChecks(memory=saved))
+
+
+def _refuse_sql(call: Call, ask: AddCheck) -> None:
+    """Refuse what could not run, in the words of its database if that is set up here."""
+    if ask.sql is None:
+        return
+    if scrubber.scrub(ask.sql).found:
+        raise invalid("sql", "holds what looks like a secret; a check has none, its connection logs in")
+    connection = call.policy.checks.connection(call.caller.tenant, ask.connection)
+    try:
+        refuse(ask.sql, None if connection is None else connection.kind)
+    except ValueError as reason:
+        raise invalid("sql", str(reason)) from None
 
 
 def _numbered(memory: Memory, number: int) -> Check:

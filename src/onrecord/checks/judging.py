@@ -5,13 +5,20 @@
 
 import time
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation, Overflow
+from decimal import Decimal, Overflow
 from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.resolution import Ambiguous, Unresolved, resolve
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.checks.running import CouldNotLook, NoLongerRuns, Result, file_hash, query_result
-from onrecord.model.checks import Check, CheckOutcome, Expectation
+from onrecord.checks.running import (
+    CouldNotLook,
+    NoLongerRuns,
+    Result,
+    file_hash,
+    on_one_line,
+    query_result,
+)
+from onrecord.model.checks import Check, CheckOutcome, Expectation, number_of
 from onrecord.model.connections import CheckPolicy, Connection
 from onrecord.model.limits import CHECK_COLUMNS, CHECK_ROWS, CHECK_SEEN_CHARACTERS, CheckState
 from onrecord.model.memory import Memory
@@ -177,25 +184,22 @@ def _value_fault(expect: Expectation, result: Result) -> str | None:
 
 def is_same(expected: Any, seen: Any, tolerance: float) -> bool:
     """Whether two values are the same: numbers by their value, true as 1, texts by their letters."""
-    one, other = _number(expected), _number(seen)
+    one, other = number_of(expected), number_of(seen)
     if one is not None and other is not None:
         try:
             return abs(one - other) <= Decimal(str(tolerance))
         except Overflow:
             return False
-    return seen is not None and str(expected) == str(seen)
-
-
-def _number(value: Any) -> Decimal | None:
-    try:
-        number = Decimal(int(value)) if isinstance(value, bool) else Decimal(str(value))
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
+    if isinstance(seen, bool):
+        return str(expected).casefold() == _told(seen)
+    # What was seen is on one line, too.
+    return seen is not None and on_one_line(str(expected)) == str(seen)
 
 
 def _told(value: Any) -> str:
-    return "nothing" if value is None else str(value)
+    if value is None:
+        return "nothing"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _file(check: Check, connection: Connection, policy: CheckPolicy) -> tuple[CheckState, str | None]:

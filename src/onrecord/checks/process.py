@@ -109,7 +109,9 @@ def _sqlite(work: Work) -> Work:
             names = [each[0] for each in cursor.description]
             return _counted(names, [None] * len(names), cursor.fetchmany, work["rows"])
         except sqlite3.Error as problem:
-            if str(problem).startswith(("no such", "ambiguous", "near ", "misuse", "wrong number")):
+            if str(problem).startswith(
+                ("no such table", "no such column", "ambiguous", "near ", "misuse", "wrong number")
+            ):
                 raise Broken(str(problem)) from None
             raise
 
@@ -154,9 +156,14 @@ def _postgresql(work: Work) -> Work:
     own = psycopg.conninfo.conninfo_to_dict(work["address"]).get("options") or ""
     # The last word about a setting counts.
     options = f"{own} -c default_transaction_read_only=on -c statement_timeout={milliseconds} -c lock_timeout={milliseconds}"
-    with psycopg.connect(
-        work["address"], connect_timeout=max(2, int(work["seconds"])), options=options
-    ) as connection:
+    try:
+        opened = psycopg.connect(
+            work["address"], connect_timeout=max(2, int(work["seconds"])), options=options
+        )
+    except psycopg.OperationalError as problem:
+        # Before that stands where the server is.
+        raise psycopg.OperationalError(str(problem).rpartition(" failed: ")[2]) from None
+    with opened as connection:
         connection.read_only = True
         writes = connection.execute(_MAY_WRITE).fetchone()
         if writes is None or writes[0]:

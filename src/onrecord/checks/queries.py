@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.judging import JudgedMemory, MemoryEvidence, Pasts, gathered
-from onrecord.catalog.rewriting import rewritten_memory
+from onrecord.catalog.rewriting import with_new_names
 from onrecord.catalog.sql_text import parse_sql
 from onrecord.catalog.staleness import Finding, broken_query
 from onrecord.catalog.stored import StoredCatalog
@@ -110,13 +110,14 @@ def _rewritten(
     memory: Memory, findings: Sequence[Finding], evidence: MemoryEvidence, lookup: StoredCatalog
 ) -> Mapping[str, Any] | str | None:
     """The query with the likely new names; None if there are none, or it would not resolve with them."""
-    then, after = evidence.then(memory, lookup), memory
-    for finding in findings:
-        for old, renamed in finding.renamed.items():
-            if old in finding.lost:
-                try:
-                    names = f"{finding.record}.{old}", f"{finding.record}.{renamed.to}"
-                    after = rewritten_memory(after, *names, then, lookup)
-                except Invalid:
-                    return None
+    names = {
+        f"{finding.record}.{old}": f"{finding.record}.{renamed.to}"
+        for finding in findings
+        for old, renamed in finding.renamed.items()
+        if old in finding.lost
+    }
+    try:
+        after = with_new_names(memory, names, evidence.then(memory, lookup), lookup)
+    except Invalid:
+        return None
     return None if after.query == memory.query else after.query

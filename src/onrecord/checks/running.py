@@ -5,10 +5,11 @@ What comes back is what was seen, or that the query no longer runs there, or tha
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -148,6 +149,9 @@ def _words(connection: Connection, text: str) -> str:
     """What a database said, without the address, its password and other secrets."""
     for secret in _secrets_of(connection):
         text = text.replace(secret, "***")
+    for name in _names_in(connection.address):
+        # In quotes, as databases write them: a user may be called as any word is.
+        text = re.sub(rf"""(?<=["']){re.escape(name)}(?=["'/])""", "***", text)
     return _clean(text)[:_MOST_WORDS].rstrip() or "it failed without a word"
 
 
@@ -169,7 +173,21 @@ def _secrets_of(connection: Connection) -> list[str]:
     return sorted(filter(None, told), key=len, reverse=True)
 
 
+def _names_in(address: str) -> Iterator[str]:
+    """The names of the user, the server and the database in an address."""
+    try:
+        parts = urlsplit(address)
+        named = [parts.username, *re.split(r"[,:]", parts.netloc.rpartition("@")[2]), parts.path[1:]]
+    except ValueError:
+        return
+    named += [value.partition("=")[2] for value in parts.query.split("&")]
+    yield from filter(None, (unquote(each) for each in named if each))
+
+
 def _clean(text: str) -> str:
     """A text from outside on one line, without what cannot be stored and without secrets."""
-    plain = " ".join("".join(each if each.isprintable() else " " for each in text).split())
-    return scrubber.scrub(plain).text
+    return scrubber.scrub(on_one_line(text)).text
+
+
+def on_one_line(text: str) -> str:
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())

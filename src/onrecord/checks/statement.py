@@ -108,7 +108,7 @@ def _table_name(node: "Expr") -> str:
     if inner is None or inner.key != "identifier":
         raise ValueError("must read tables alone, not what functions return")
     name = str(node.name)
-    if any(sign in name for sign in "/\\:*?"):
+    if any(sign in name for sign in "/\\:*?."):
         raise ValueError(f"must read tables, not files ({name!r})")
     schema = (node.text("db") or "").casefold()
     if name.casefold().startswith(("pg_", "duckdb_", "pragma_")) or schema == "pg_catalog":

@@ -12,13 +12,14 @@ from typing import Final
 
 from onrecord.checks.marking import CHECKER, LOOKED_AT, checker, entity_findings, examined, marked
 from onrecord.model import limits
+from onrecord.model.checks import Check, CheckRun
 from onrecord.model.collections import ENTITIES
 from onrecord.model.connections import CheckPolicy
 from onrecord.model.ids import is_global
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Memory
 from onrecord.store.ports.filters import MemoryFilter
-from onrecord.store.ports.store import Store
+from onrecord.store.ports.store import BEGINNING, Store
 
 #: How many checks run at once: a check waits most of the time, and each is a process.
 AT_ONCE: Final = 4
@@ -47,18 +48,23 @@ def check_all(
     """
 
     def one(memory: Memory) -> None:
-        checks = [each for each in memory.checks if each.approved_by is not None]
+        checks = _can_run(memory, policy)
         with store.reading(checker(tenant), now) as reading:
             entities = entity_findings(memory, reading)
         marked(store, examined(memory, checks, entities, policy), CHECKER, now)
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        list(threads.map(one, (each for each in memories if _can_look(each, policy))))
+        list(threads.map(one, (each for each in memories if _can_run(each, policy))))
 
 
-def _can_look(memory: Memory, policy: CheckPolicy) -> bool:
-    named = {each.connection for each in memory.checks if each.approved_by is not None and each.connection}
-    return all(policy.connection(memory.tenant, name) for name in named)
+def _can_run(memory: Memory, policy: CheckPolicy) -> list[Check]:
+    """The approved checks of a memory that read nothing, or what is set up here."""
+    return [
+        each
+        for each in memory.checks
+        if each.approved_by is not None
+        and (each.connection is None or policy.connection(memory.tenant, each.connection) is not None)
+    ]
 
 
 def _tenants(store: Store) -> list[str]:
@@ -81,10 +87,17 @@ def _due(store: Store, tenant: str, policy: CheckPolicy, now: datetime) -> Seque
                 )
             )
             for memory in page:
-                if is_global(memory.id) or not _can_look(memory, policy):
-                    continue
-                runs = reading.check_runs(memory)
-                if memory.check_state == "unchecked" or not runs or runs[0].at + policy.every <= now:
+                checks = () if is_global(memory.id) else _can_run(memory, policy)
+                if checks and _is_due(checks, reading.check_runs(memory), policy, now):
                     due.append(memory)
         if mark is None:
             return due
+
+
+def _is_due(checks: Iterable[Check], runs: Sequence[CheckRun], policy: CheckPolicy, now: datetime) -> bool:
+    """Whether one of them has not been looked at for long enough; another worker may have looked at others."""
+    looked = {each.number: run.at for run in reversed(runs) for each in run.outcomes}
+    return any(
+        each.state == "unchecked" or looked.get(each.number, BEGINNING) + policy.every <= now
+        for each in checks
+    )

@@ -1,9 +1,11 @@
 """WHAT proves a memory? Its checks: what a query returns, the catalog has or a file holds, against what is expected."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from onrecord.errors import Fault
@@ -87,12 +89,11 @@ class Check:
         """The check without what came of it."""
         return replace(self, state="unchecked", seen=None)
 
-    def of_new_query(self, *, stays: bool) -> "Check":
-        """The check once its memory has another query: that one waits for approval, unless it stays approved."""
+    def of_new_query(self) -> "Check":
+        """The check once its memory has another query, which may have other columns."""
         if self.kind != "query":
             return self
-        expect = replace(self.expect, columns=(), types=())
-        return replace(self, expect=expect, approved_by=self.approved_by if stays else None)
+        return replace(self, expect=replace(self.expect, columns=(), types=()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,12 +126,32 @@ def unchecked(checks: Iterable[Check]) -> tuple[Check, ...]:
     return tuple(each.definition for each in checks)
 
 
-def _expectation_faults(clean: Mapping[str, Any], _given: Mapping[str, Any]) -> Iterator[Fault]:
-    value, tolerance = clean.get("value"), clean.get("tolerance")
-    if tolerance is not None and (isinstance(value, bool | str) or value is None):
+def proposed(check: Check) -> Check:
+    """The check as one that waits for approval; nothing has come of it yet."""
+    return replace(check.definition, approved_by=None)
+
+
+def number_of(value: object) -> Decimal | None:
+    """A value as a number, true as 1; None if it is none, or has no end."""
+    try:
+        number = Decimal(int(value)) if isinstance(value, bool) else Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def tolerance_faults(value: object, tolerance: float | None) -> Iterator[Fault]:
+    """What is wrong with how far a value may be from what is expected."""
+    if tolerance is None:
+        return
+    if isinstance(value, bool) or number_of(value) is None:
         yield Fault("tolerance", "is for a value that is a number")
-    if tolerance is not None and tolerance < 0:
-        yield Fault("tolerance", "must not be negative")
+    if not 0 <= tolerance < math.inf:
+        yield Fault("tolerance", "must be a number that is not negative")
+
+
+def _expectation_faults(clean: Mapping[str, Any], _given: Mapping[str, Any]) -> Iterator[Fault]:
+    yield from tolerance_faults(clean.get("value"), clean.get("tolerance"))
     least, most = clean.get("min_rows"), clean.get("max_rows")
     if least is not None and most is not None and least > most:
         yield Fault("max_rows", "must not be less than min_rows")

@@ -1,7 +1,7 @@
 """WHAT may checks read? Connections by name, set at the machine: a database or a folder, and for which tenant."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal
@@ -53,13 +53,13 @@ class CheckPolicy:
         return of_tenant[0] if of_tenant else None
 
 
-def read_connections(setting: str, text: str, tenant: str) -> tuple[Connection, ...]:
-    """The connections of a setting, as NAME=ADDRESS or TENANT/NAME=ADDRESS, separated by commas or on lines of their own.
+def read_connections(setting: str, entries: Iterable[str], tenant: str) -> tuple[Connection, ...]:
+    """The connections of a setting or of a file's lines, as NAME=ADDRESS or TENANT/NAME=ADDRESS.
 
     A name alone is of this tenant. Errors repeat no address, since it may hold a password.
     """
     found: dict[tuple[str, str], Connection] = {}
-    for number, entry in enumerate(filter(None, map(str.strip, re.split(r"[,\n]", text))), 1):
+    for number, entry in enumerate(filter(None, map(str.strip, entries)), 1):
         if entry.startswith("#"):
             continue
         called, equals, address = entry.partition("=")

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Final, NamedTuple
 
 from onrecord.model.caller import Caller
-from onrecord.model.checks import Check, state_of, unchecked
+from onrecord.model.checks import Check, proposed, state_of, unchecked
 from onrecord.model.edits import Edit
 from onrecord.model.limits import (
     LIVE,
@@ -214,15 +214,20 @@ def with_checks(memory: Memory, checks: Iterable[Check]) -> Memory:
 def unproven(before: Memory, after: Memory, caller: Caller) -> Memory:
     """A memory after a change by this caller: if it says something else, what came of its checks is of the old text.
 
-    A check that runs the query was approved with the old one, and knows the columns of that one. Its rows stay as they are
-    expected.
+    They were approved as the proof of that one: unless the caller may approve them, they wait for it again. One that runs
+    the query knows the columns of the old one. Its rows stay as they are expected.
     """
-    if not after.checks or (before.content, before.query) == (after.content, after.query):
+    if not after.checks or claim(before) == claim(after):
         return after
     checks = unchecked(after.checks)
     if before.query != after.query:
-        checks = tuple(each.of_new_query(stays=caller.lets_checks_run) for each in checks)
-    return with_checks(after, checks)
+        checks = tuple(each.of_new_query() for each in checks)
+    return with_checks(after, checks if caller.lets_checks_run else map(proposed, checks))
+
+
+def claim(memory: Memory) -> tuple[Any, ...]:
+    """What a check was approved as the proof of."""
+    return memory.content, memory.title, memory.query
 
 
 def derive_title(hint: str | None, content: str) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from onrecord.model.caller import Caller
-from onrecord.model.checks import unchecked
+from onrecord.model.checks import proposed
 from onrecord.model.limits import SHARED_SCOPES, TIERS, Actor, Origin, Tier
 from onrecord.model.memory import Memory, Version, unproven, with_checks
 
@@ -86,7 +86,7 @@ def lowered(version: Version, caller: Caller) -> Version:
     # Only a person may mark a memory for every context.
     memory = replace(memory, always_inject=False)
     # Only a person lets a check run.
-    memory = with_checks(memory, (replace(each, approved_by=None) for each in unchecked(memory.checks)))
+    memory = with_checks(memory, map(proposed, memory.checks))
     if rank(memory.tier) < most:
         claims = {"approved_by": None, "approved_at": None, "origin": _at_most(memory.origin, caller)}
         memory = replace(memory, **claims)  # type: ignore[arg-type]

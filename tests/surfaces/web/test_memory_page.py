@@ -19,7 +19,7 @@ from tests.soak import some
 from tests.surfaces.conftest import Served
 from tests.surfaces.test_structured_answers import PAYLOADS
 from tests.surfaces.web.conftest import Window
-from tests.surfaces.web.forms import acts_on, send, text_of
+from tests.surfaces.web.forms import acts_on, at_the_machine, send, text_of
 
 Person = Callable[..., httpx2.Client]
 READER, MEMBER, REVIEWER = (
@@ -365,6 +365,32 @@ def test_hostile_texts_execute_nothing_and_break_no_layout(
         )
     assert mine.problems == []
     assert mine.foreign() == []
+
+
+def test_who_reviews_is_told_what_nobody_checks_and_may_ask(
+    served: Callable[..., Served], person: Person, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection, connection:
+        connection.executescript("create table orders (id integer); insert into orders values (1), (2)")
+    server = served(
+        embedder="none", user="operator", check_connections=f"*/shop=sqlite:///{tmp_path}/shop.db"
+    )
+    admin = person(server, user="root", permissions=list(TENANT_PERMISSIONS), actor="person")
+    agent = person(server, user="ann", permissions=MEMBER, actor="agent")
+    models = tmp_path / "source" / "models" / "shop"
+    models.mkdir(parents=True)
+    (models / "orders.yaml").write_text(
+        "name: orders\ndata_source: shop\nsql_table: orders\ncolumns: [{name: id, type: INT}]\n"
+    )
+    at_the_machine(server).ingest(str(tmp_path / "source"))
+    said = {"content": "There are three orders.", "entities": ["shop.orders"], "review": True}
+    assert agent.post("/v1/memories", json=said).status_code == 201
+    for path, form in (("/memory/1", {}), ("/review", {"id": "1"})):
+        page = text_of(admin.get(path).text)
+        assert "Nobody checks this claim" in page
+        assert "It has 2 rows now." not in page
+        assert "It has 2 rows now." in text_of(send(admin, path, "observe", **form).text)
+    assert "observe" not in acts_on(agent.get("/memory/1").text)
 
 
 def test_checks_are_added_approved_run_and_dropped_on_the_page(

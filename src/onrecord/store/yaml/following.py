@@ -14,11 +14,11 @@ from sqlalchemy import Connection, and_, delete, select, update
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
-from onrecord.model.checks import Check
+from onrecord.model.checks import Check, proposed
 from onrecord.model.collections import Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS
-from onrecord.model.memory import Change, Memory, with_checks
+from onrecord.model.memory import Change, Memory, claim, with_checks
 from onrecord.model.shapes import Faults
 from onrecord.store.backend import Backend
 from onrecord.store.index.embeddings import Embeddings
@@ -218,14 +218,11 @@ def _with_known_checks(memory: Memory, known: Memory | None) -> Memory:
     if not memory.checks:
         return memory
     there = {} if known is None else {each.definition: each for each in known.checks}
-    is_same_query = known is not None and known.query == memory.query
-    says_the_same = is_same_query and known is not None and known.content == memory.content
+    says_the_same = known is not None and claim(known) == claim(memory)
 
     def checked(each: Check) -> Check:
         found = there.get(each.definition)
-        if found is None or (each.kind == "query" and not is_same_query):
-            return replace(each.definition, approved_by=None)
-        return found if says_the_same else found.definition
+        return found if found is not None and says_the_same else proposed(each)
 
     return with_checks(memory, map(checked, memory.checks))
 

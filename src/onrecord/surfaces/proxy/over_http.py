@@ -4,13 +4,14 @@ Bodies of JSON and events of a stream are read; everything else passes in the pi
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 from urllib.parse import urlsplit
 
+import anyio
 import httpx2
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -35,8 +36,11 @@ _OF_A_CONNECTION: Final = frozenset(
 _NOT_SENT_ON: Final = _OF_A_CONNECTION | {"host", "content-length", "accept-encoding"}
 _NOT_PASSED_BACK: Final = _OF_A_CONNECTION | {"content-length"}
 _MOST_SESSIONS: Final = 10_000
+#: The status of an answer that goes nowhere.
+_NOBODY_WAITS: Final = 499
 #: A line ends in one of three ways, also within one stream; an empty line ends an event.
 _EVENT_END: Final = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
+_LONGEST_END: Final = 4
 
 
 def proxy_app(url: str, relay: Relay, client: httpx2.AsyncClient) -> ASGIApp:
@@ -80,6 +84,11 @@ class _Proxy:
         session = self._session(request.headers)
         body = await request.body()
         session.note_sent(body)
+        async with _while_waited_for(request):
+            return await self._passed_on(request, body, session)
+        return Response(status_code=_NOBODY_WAITS)
+
+    async def _passed_on(self, request: Request, body: bytes, session: Session) -> Response:
         headers = [(name, value) for name, value in request.headers.raw if name.decode() not in _NOT_SENT_ON]
         try:
             answer = await self._client.send(
@@ -159,18 +168,14 @@ class _Proxy:
 
     async def _events(self, answer: httpx2.Response, session: Session) -> AsyncIterator[bytes]:
         """Events one by one; what is too long for one passes as it is."""
-        begun = b""
+        cutter = EventCutter()
         try:
             async for piece in answer.aiter_raw():
-                begun += piece
-                while (end := _event_end(begun)) is not None:
-                    event, begun = begun[:end], begun[end:]
+                for event in cutter.events(piece):
                     yield await self._event(event, session)
-                if len(begun) > LONGEST_READ:
-                    yield begun
-                    begun = b""
-            if begun:
-                yield begun
+                if cutter.is_too_long:
+                    yield cutter.rest()
+            yield cutter.rest()
         finally:
             await answer.aclose()
 
@@ -192,14 +197,51 @@ class _Proxy:
         return b"".join(line for place, line in enumerate(lines) if place not in places[1:])
 
 
+class EventCutter:
+    """Cuts a stream into its events, in whichever pieces it comes."""
+
+    def __init__(self) -> None:
+        self._begun, self._searched = bytearray(), 0
+
+    def events(self, piece: bytes) -> Iterator[bytes]:
+        """The events that are whole with this piece."""
+        self._begun += piece
+        # The line ends at the end of an event may have begun before.
+        while found := _EVENT_END.search(self._begun, max(0, self._searched - _LONGEST_END)):
+            event = bytes(self._begun[: found.end()])
+            del self._begun[: found.end()]
+            self._searched = 0
+            yield event
+        self._searched = len(self._begun)
+
+    @property
+    def is_too_long(self) -> bool:
+        return len(self._begun) > LONGEST_READ
+
+    def rest(self) -> bytes:
+        """What has begun, whole or not."""
+        rest = bytes(self._begun)
+        self._begun, self._searched = bytearray(), 0
+        return rest
+
+
 def _data_of(line: bytes) -> bytes:
     return line.rstrip(b"\r\n").removeprefix(b"data:").removeprefix(b" ")
 
 
-def _event_end(begun: bytes) -> int | None:
-    """Where the first event ends: after an empty line."""
-    match = _EVENT_END.search(begun)
-    return None if match is None else match.end()
+@asynccontextmanager
+async def _while_waited_for(request: Request) -> AsyncIterator[None]:
+    """Whoever goes away takes back what they asked: the server behind hears of it as it would without us."""
+    async with anyio.create_task_group() as group:
+
+        async def end() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(end)
+        yield
+        group.cancel_scope.cancel()
 
 
 async def _pieces(

@@ -27,8 +27,9 @@ class Pins:
     """What one server said of its tools, kept in a file of its own."""
 
     def __init__(self, folder: Path, server: str, *, accepts: bool = False) -> None:
-        self._file = folder / f"{sha256(server.encode()).hexdigest()[:32]}.json"
-        self._server, self._accepts = server, accepts
+        # What begins it may hold a password, and with another one it is the same server.
+        self._server, self._accepts = scrub(server).text, accepts
+        self._file = folder / f"{sha256(self._server.encode()).hexdigest()[:32]}.json"
         self._lock = Lock()
         self._kept = self._read()
         #: Tools of a server that was never heard before are taken as they are.
@@ -76,8 +77,8 @@ class Pins:
         try:
             make_folder(self._file.parent)
             with replacing(self._file) as partial:
-                # What began it may hold a password; what it says may hold what no encoding has.
-                text = json.dumps({"server": scrub(self._server).text, "tools": self._kept}, indent=1)
+                # In ASCII: what it says may hold what no encoding has.
+                text = json.dumps({"server": self._server, "tools": self._kept}, indent=1)
                 partial.write_text(text + "\n", "utf-8")
         except OSError as problem:
             _LOG.warning("What the server says of its tools could not be kept: %s", problem)

@@ -20,7 +20,7 @@ from onrecord.model.memory import Memory, Version
 from onrecord.recall.relations import Neighbourhood
 from onrecord.recall.show import Shown
 from onrecord.surfaces.web.memory_acts import ACTS, DONE, FIELDS, as_typed, as_typed_again
-from onrecord.surfaces.web.page_view import PageView, address
+from onrecord.surfaces.web.page_view import Form, PageView, address
 from onrecord.surfaces.web.site import Page
 
 #: How many versions a page shows, and how many relations its picture.
@@ -36,7 +36,7 @@ _CHOICES: Final = {
 }
 
 
-def memory(view: PageView) -> Response:
+def memory(view: PageView, *, observe: bool = False) -> Response:
     id = view.path["id"]
     try:
         shown = view.attempt(
@@ -66,7 +66,7 @@ def memory(view: PageView) -> Response:
         further=_further(around, shown),
         thread=_thread(view, id),
         restored=restored,
-        checks=None if view.is_past else view.door.checks(id),
+        checks=None if view.is_past else view.door.checks(id, observe=observe),
         typed=as_typed(shown.memory) if restored is None else as_typed_again(restored.memory),
         fields=FIELDS,
         choices=_CHOICES,
@@ -146,4 +146,9 @@ def _thread(view: PageView, id: str) -> Sequence[Memory]:
     return sorted(found.values(), key=lambda each: (each.valid_from, each.created_at))
 
 
-PAGES = (Page(path="/memory/{id}", show=memory, acts=ACTS, done=DONE),)
+def _observe(view: PageView, form: Form) -> Response:
+    """Show the page with what one query says about what it is about."""
+    return memory(view, observe=True)
+
+
+PAGES = (Page(path="/memory/{id}", show=memory, acts={**ACTS, "observe": _observe}, done=DONE),)

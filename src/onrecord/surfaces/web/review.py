@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from onrecord.checks.observing import Observation
 from onrecord.errors import OnRecordError, invalid
 from onrecord.model.edits import Edit
 from onrecord.model.ids import exactly
@@ -38,7 +39,7 @@ class Target:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A proposal with what one needs to decide on it, or only to read it on a page of the past; `problem` says why its changes
-    to the catalog cannot be shown.
+    to the catalog cannot be shown; `checkable` what nobody checks and could be asked.
     """
 
     memory: Memory
@@ -46,6 +47,7 @@ class Entry:
     targets: Sequence[Target] = ()
     changes: Sequence[PlannedChange] = ()
     problem: str | None = None
+    checkable: Sequence[Observation] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +58,16 @@ class Kept:
     why: str
 
 
-def review(view: PageView, *, advised: Judged | None = None, kept: Sequence[Kept] = ()) -> Response:
+def review(
+    view: PageView, *, advised: Judged | None = None, observed: str = "", kept: Sequence[Kept] = ()
+) -> Response:
     after = view.query.one("after") or None
     found = view.attempt(
         lambda: view.door.browse(
             **_wanted(view), **view.known_at, order="oldest", limit=_AT_ONCE, after=after, count=True
         )
     )
-    entries = [_entry(view, each, advised) for each in found.memories] if found is not None else []
+    entries = [_entry(view, each, advised, observed) for each in found.memories] if found is not None else []
     refused = view.refused.form.one("id") if view.refused is not None else ""
     return view.html(
         "review.html",
@@ -81,13 +85,14 @@ def _wanted(view: PageView) -> dict[str, Any]:
     return {"proposal": "pending"} if view.query.one("of") == "insights" else {"statuses": ["pending"]}
 
 
-def _entry(view: PageView, memory: Memory, advised: Judged | None) -> Entry:
+def _entry(view: PageView, memory: Memory, advised: Judged | None, observed: str) -> Entry:
     if view.is_past:
         # What was near it then, and what its plan was, nothing says.
         return Entry(memory=memory, targets=tuple(_targets(view, memory)))
     known = advised is not None and advised.id == memory.id
     judged = advised if known and advised else view.door.judge(exactly(memory.id), advisor="no")
-    entry = Entry(memory=memory, judged=judged, targets=tuple(_targets(view, memory)))
+    checkable = view.door.checks(exactly(memory.id), observe=memory.id == observed).checkable
+    entry = Entry(memory=memory, judged=judged, targets=tuple(_targets(view, memory)), checkable=checkable)
     try:
         return replace(entry, changes=tuple(_changes(view, memory)))
     except OnRecordError as error:
@@ -178,6 +183,11 @@ def _advise(view: PageView, form: Form) -> Response:
     return review(view, advised=view.door.judge(_id(form)))
 
 
+def _observe(view: PageView, form: Form) -> Response:
+    """Show the page with what one query says about what one proposal is about."""
+    return review(view, observed=form.one("id"))
+
+
 def _approve_many(view: PageView, form: Form) -> Response:
     def act(id: str, version: int) -> object:
         return view.door.approve(id, expected_version=version)
@@ -244,6 +254,7 @@ PAGES = (
             "correct": _correct,
             "reject": _reject,
             "advise": _advise,
+            "observe": _observe,
             "approve_many": _approve_many,
             "reject_many": _reject_many,
         },

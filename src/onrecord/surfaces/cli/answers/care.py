@@ -16,6 +16,7 @@ from onrecord.surfaces.cli.parts import (
     scrubbed_line,
     shows,
     table,
+    written,
 )
 
 if TYPE_CHECKING:
@@ -250,6 +251,10 @@ def _(answer: "ListedRenames") -> Iterator[Part]:
     columns: Columns = {"was": "entity", "is perhaps": "to", "why": "why"}
     columns |= {"memories": lambda each: str(each.total)}
     yield from listed(answer.renames, columns, "No memory waits for a new name.")
+    rewrites = {one.memory: one for each in answer.renames for one in each.rewrites}
+    for one in rewrites.values():
+        told = f"stays as it is: {one.problem}" if one.problem else f"would be: {written(one.query)}"
+        yield f"The query of {named(one.memory)} {told}"
 
 
 @shows
