@@ -76,9 +76,11 @@ evals: $(VENV)/dev ## Measure quality: secrets found, repetitions seen, and ques
 peers: $(VENV)/dev ## Do the same work as the systems whose adapters are in PEERS, and compare
 	$(BIN)/python benchmarks/peers.py --peers "$(PEERS)"
 
-docs: $(VENV)/dev ## Write the reference and the stub of the doors anew from the operations
+docs: $(VENV)/dev ## Write the reference, the man page, the stub of the doors and what registries read anew from the code
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/manual.py
 	$(BIN)/python docs/stub.py
+	$(BIN)/python docs/announce.py
 
 lock: $(VENV)/dev ## Compile the requirements anew, with hashes
 	$(BIN)/python -m pip install --quiet uv

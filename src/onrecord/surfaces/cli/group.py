@@ -85,7 +85,14 @@ def _root() -> dict[str, Any]:
         "name": "onrecord",
         "params": [
             *COMMON,
-            click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version),
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_version,
+                help="Print the version and stop.",
+            ),
         ],
         "help": "The memory layer for agents that work on real systems: no model, no network, only the store you name.",
         "epilog": _EPILOG,
