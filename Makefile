@@ -9,7 +9,7 @@ DATA ?=
 # A directory of adapters to the stores that others use, with the runner that measures them all alike.
 PEERS ?=
 
-.PHONY: help demo test soak golden check style types format browser bench load attack evals peers lock docs clean
+.PHONY: help demo test soak golden check style types format browser conformance bench load attack evals peers lock docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -20,14 +20,14 @@ demo: $(VENV)/core ## Remember, recall and travel in time on one SQLite file
 # What is compiled, what the tests' assertions become and what the embedder made of their texts is kept from one run to
 # the next, and not beside the source.
 # The types are looked at beside the tests, one of which waits now and then; what they say is told at the end.
-test: style $(VENV)/dbt/ready $(VENV)/foreign/ready browser ## Run every check and every test, on SQLite and on a real PostgreSQL
+test: style $(VENV)/dbt/ready $(VENV)/foreign/ready conformance browser ## Run every check and every test, on SQLite and on a real PostgreSQL
 	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
 	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(abspath $(VENV))/compiled \
 	ONRECORD_TEST_VECTORS=$(abspath $(VENV))/vectors \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal; tests=$$?; \
 	wait $$types; typed=$$?; cat $(VENV)/types.txt; [ $$tests -eq 0 ] && [ $$typed -eq 0 ]
 
-soak: $(VENV)/dbt/ready $(VENV)/foreign/ready browser ## Run the tests with many times the examples, kills, rounds and rows, which takes long
+soak: $(VENV)/dbt/ready $(VENV)/foreign/ready conformance browser ## Run the tests with many times the examples, kills, rounds and rows, which takes long
 	ONRECORD_TEST_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 golden: $(VENV)/dev ## Write the answers that tests compare with anew, for `git diff` to show what has changed
@@ -53,6 +53,10 @@ browser: ## Install Debian's Chromium, in which the pages are tested, where that
 		&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium > /dev/null; } \
 		|| echo "No Chromium: the tests of the pages in a browser are skipped. Install the package chromium, then run this again."
 
+conformance: $(VENV)/dev ## Install the conformance suite of the protocol, from npm, where that can be done
+	@command -v npm > /dev/null && $(MAKE) --no-print-directory $(VENV)/conformance/ready \
+		|| echo "The conformance suite of the protocol is skipped: it wants npm, and the packages in requirements/conformance."
+
 bench: $(VENV)/dev ## Measure speed, as ratios against raw SQLite and FTS5 in one run
 	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA))
 
@@ -72,9 +76,11 @@ evals: $(VENV)/dev ## Measure quality: secrets found, repetitions seen, and ques
 peers: $(VENV)/dev ## Do the same work as the systems whose adapters are in PEERS, and compare
 	$(BIN)/python benchmarks/peers.py --peers "$(PEERS)"
 
-docs: $(VENV)/dev ## Write the reference and the stub of the doors anew from the operations
+docs: $(VENV)/dev ## Write the reference, the man page, the stub of the doors and what registries read anew from the code
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/manual.py
 	$(BIN)/python docs/stub.py
+	$(BIN)/python docs/announce.py
 
 lock: $(VENV)/dev ## Compile the requirements anew, with hashes
 	$(BIN)/python -m pip install --quiet uv
@@ -86,6 +92,7 @@ lock: $(VENV)/dev ## Compile the requirements anew, with hashes
 		--no-strip-extras requirements/dbt.in -o requirements/dbt.txt
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --quiet \
 		--no-strip-extras requirements/foreign.in -o requirements/foreign.txt
+	npm --prefix requirements/conformance install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund
 
 clean: ## Remove what was made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -113,4 +120,10 @@ $(VENV)/dbt/ready: requirements/dbt.txt $(VENV)/dev
 $(VENV)/foreign/ready: requirements/foreign.txt $(VENV)/dev
 	$(PYTHON) -m venv $(VENV)/foreign
 	$(VENV)/foreign/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/foreign.txt
+	touch $@
+
+$(VENV)/conformance/ready: requirements/conformance/package-lock.json $(VENV)/dev
+	mkdir -p $(VENV)/conformance
+	cp requirements/conformance/package.json requirements/conformance/package-lock.json $(VENV)/conformance
+	npm --prefix $(VENV)/conformance ci --ignore-scripts --no-audit --no-fund --loglevel=error > /dev/null
 	touch $@

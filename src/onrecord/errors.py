@@ -97,6 +97,10 @@ class StoreUnavailable(OnRecordError):
     """The database cannot be used right now; nothing was changed."""
 
 
+class NoStore(StoreUnavailable):
+    """There is no store where one was named, and nothing that would make one was asked for."""
+
+
 class OutcomeUnknown(StoreUnavailable):
     """The connection to the store broke, or the store was too slow, during a change. It is unknown whether the change
     was made: look before you repeat it.

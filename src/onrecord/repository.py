@@ -13,6 +13,11 @@ _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST: Final = 150
 
 
+def root_of(folder: Path) -> Path | None:
+    """The uppermost folder of the repository, or of the worktree, that a folder is in; None outside of any."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+
+
 def tenant_of(folder: Path) -> str | None:
     """The tenant of the repository that a folder is in: made of the address of its origin, or of its own place; None outside
     of any.

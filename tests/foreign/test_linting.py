@@ -1,6 +1,8 @@
 """WHAT is wrong in a store? Seeded flaws are found, each with evidence, and what is sound is left alone."""
 
 import json
+import os
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from onrecord.care.foreign import read
 from onrecord.care.foreign.linting import Linted, linted
+from tests.forked import relayed
 
 from . import make_samples as make
 
@@ -75,3 +78,18 @@ def test_a_store_of_ten_thousand_is_looked_at_at_once(tmp_path: Path) -> None:
         for number in range(10_000)
     ]
     assert lint(tmp_path, rows).items == 10_000
+
+
+def test_a_newcomer_looks_before_there_is_a_store_of_ours(tmp_path: Path) -> None:
+    other = str(make.server_memory(tmp_path))
+    environment = {**os.environ, "ONRECORD_DB": str(tmp_path / "ours.db")}
+
+    def said(*words: str) -> str:
+        command = relayed("from onrecord.surfaces.cli import main; main()", *words)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        return done.stdout
+
+    # The log of who did what takes no path.
+    assert said("lint", other) == said("audit", other) != ""
+    assert "7 memories would be new" in said("import", "--from", "server-memory", other, "--dry-run")
+    assert not (tmp_path / "ours.db").exists()

@@ -84,6 +84,24 @@ def test_a_hook_never_fails_and_says_that_the_turn_runs_without_memory(
     assert "this turn runs without memory" in json.loads(said.out)["systemMessage"]
 
 
+@pytest.mark.parametrize("typed", [b"\xff\xfe{", b"", b"[" * 100_000, b'{"hook_event_name": {"a": 1}}', b"7"])
+def test_an_event_that_is_none_is_told_to_the_person(hooked: Shell, typed: bytes) -> None:
+    said = hooked.process("hook", "--within", "60", typed=typed)
+    assert (said.code, said.err) == (0, "")
+    assert "this turn may not be kept: event" in json.loads(said.out)["systemMessage"]
+
+
+def test_a_host_that_does_not_finish_writing_is_not_waited_for(hooked: Shell) -> None:
+    command = [*hooked.command, "hook", "--within", "0.5"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+        assert started.stdin is not None
+        assert started.stdout is not None
+        started.stdin.write(b'{"hook_event_name": "Stop",')
+        started.stdin.flush()
+        assert "no answer within 0.5 s" in json.loads(started.stdout.read())["systemMessage"]
+        assert started.wait() == 0
+
+
 def test_the_plugin_runs_what_there_is() -> None:
     manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
     assert manifest["version"] == __version__
@@ -95,6 +113,10 @@ def test_the_plugin_runs_what_there_is() -> None:
     assert set(hooks) == {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact"}
     commands = {each["command"] for groups in hooks.values() for group in groups for each in group["hooks"]}
     assert commands == {"onrecord hook --within 1.5"}
+    # A host ends what takes longer, also if nothing could be started yet.
+    assert {each["timeout"] for groups in hooks.values() for group in groups for each in group["hooks"]} == {
+        2
+    }
     assert json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["onrecord"]["args"] == ["mcp"]
     for page in PLUGIN.rglob("*.md"):
         assert page.name == "README.md" or page.read_text().startswith("---\n")

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onrecord.surfaces.cli import rules
 from onrecord.surfaces.cli.host_config import JsonForm, TomlForm, Unreadable
 from onrecord.surfaces.cli.hosts import HOSTS
 
-from .conftest import Shell
+from .conftest import Said, Shell
 
 ROOT = Path(__file__).parents[2]
 PATHS = {
@@ -58,10 +59,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
+class Untried(Shell):
+    """Writes entries without starting each."""
+
+    def __call__(self, *words: str, typed: str = "") -> Said:
+        more = ["--no-check"] if "install" in words and "--check" not in words else []
+        return super().__call__(*words, *more, typed=typed)
+
+
 @pytest.fixture
 def quiet(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     monkeypatch.delenv("ONRECORD_DB")
-    return shell
+    return Untried(monkeypatch)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -367,9 +376,62 @@ def test_without_a_name_every_host_that_is_here_learns_of_us(quiet: Shell, home:
     assert "onrecord" not in (home / ".claude.json").read_text() + (home / PATHS["gemini"]).read_text()
 
 
-def test_an_entry_is_tried_before_it_is_written(quiet: Shell, home: Path, words_alone: None) -> None:
-    said = quiet("install", "gemini", "--check", "--yes")
+def test_an_entry_is_tried_before_it_is_written(
+    shell: Shell, home: Path, words_alone: None, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ONRECORD_DB")
+    said = shell("install", "gemini", "--yes")
     assert "The entry for Gemini CLI works: 6 tools answer." in said.out, said.err
-    said = quiet("install", "zed", "--check", "--yes", "--url", "http://127.0.0.1:9")
+    said = shell("install", "cursor", "--yes", "--url", server.url)
+    assert "The entry for Cursor works: 6 tools answer." in said.out, said.err
+    said = shell("install", "zed", "--yes", "--url", "http://127.0.0.1:9")
     assert (said.code, "No answer from http://127.0.0.1:9/mcp" in said.err) == (6, True)
     assert not (home / PATHS["zed"]).exists()
+    said = shell("install", "vscode", "--yes", "--url", server.url, "--key-from", "NOT_SET_HERE")
+    assert "Not tried: NOT_SET_HERE is not set here" in said.out
+    assert (home / PATHS["vscode"]).exists()
+
+
+def test_a_team_shares_an_entry_in_its_repository(quiet: Shell, home: Path, tmp_path: Path) -> None:
+    assert "wants a repository" in quiet("install", "claude-code", "--project", "--yes").err
+    (tmp_path / ".git").mkdir()
+    assert "name one of claude-code, cursor" in quiet("install", "--project", "--yes").err
+    assert "no file of a repository" in quiet("install", "windsurf", "--project", "--yes").err
+    shared = ["--project", "--yes", "--url", "https://memory.example", "--key-from", "TEAM_KEY"]
+    for host, file in (
+        ("claude-code", ".mcp.json"),
+        ("vscode", ".vscode/mcp.json"),
+        ("codex", ".codex/config.toml"),
+    ):
+        assert quiet("install", host, *shared).code == 0
+        assert entry(tmp_path / file, host)["url"] == "https://memory.example/mcp"
+        assert stat.S_IMODE((tmp_path / file).stat().st_mode) == 0o644
+        assert quiet("install", host, "--project", "--yes").code == 0
+        # Its place differs from machine to machine, and so does the store of each.
+        ours = entry(tmp_path / file, host)
+        assert (ours["command"], ours["args"], ours.get("env")) == ("onrecord", ["mcp"], None)
+        assert quiet("uninstall", host, "--project", "--yes").code == 0
+        assert "onrecord" not in (tmp_path / file).read_text()
+    assert list(home.iterdir()) == []
+    assert not list(tmp_path.rglob("*before-onrecord"))
+
+
+def test_rules_come_into_agents_md_and_go_again(quiet: Shell, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    page = tmp_path / "AGENTS.md"
+    for before in ("", "# Ours\n\nUse tabs.\n"):
+        page.write_text(before)
+        assert quiet("install", "rules", "--yes").code == 0
+        once = page.read_text()
+        assert once.startswith(before)
+        assert "`memory_search`" in once
+        page.write_text(f"{once}\nMore.\n")
+        assert "there already" in quiet("install", "rules", "--yes").out
+        assert quiet("uninstall", "rules", "--yes").code == 0
+        assert page.read_text() == f"{before}\nMore.\n"
+    assert quiet("install", "rules", "--print").out == rules.put("")
+
+
+def test_the_plugin_and_the_rules_say_the_same() -> None:
+    skill = (ROOT / "plugins" / "claude-code" / "skills" / "memory" / "SKILL.md").read_text(encoding="utf-8")
+    assert skill.endswith(f"# Memory\n\n{rules.RULES}")

@@ -529,7 +529,7 @@ def test_resources_open_a_memory_an_entity_and_the_context(agent: Connect, era: 
     someone = agent(mode=era)
     someone.did("memory_save", content="Tea is served at four.", entities=["thing:tea"])
     listed = someone.ask(someone.client.list_resources).resources
-    assert [each.uri for each in listed] == ["memory://context"]
+    assert [each.uri for each in listed] == ["memory://context", "memory://overview"]
     templates = someone.ask(someone.client.list_resource_templates).resource_templates
     assert [each.uri_template for each in templates] == ["memory://entry/{id}", "memory://entity/{ref}"]
     assert "Tea is served at four." in someone.read("memory://entry/1")

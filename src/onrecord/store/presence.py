@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import inspect
 
-from onrecord.errors import StoreUnavailable
+from onrecord.errors import NoStore, StoreUnavailable
 from onrecord.store.backend import Backend
 from onrecord.store.tables import FORMER_VERSION_TABLE, VERSION_TABLE
 
@@ -30,8 +30,8 @@ def foreign(location: str, tables: Sequence[str]) -> StoreUnavailable:
     )
 
 
-def no_store(location: str) -> StoreUnavailable:
-    return StoreUnavailable(
+def no_store(location: str) -> NoStore:
+    return NoStore(
         f"There is no store at {location}. The first save makes one, as `onrecord remember` does; "
         "if there should be one already, check --db or ONRECORD_DB."
     )

@@ -36,6 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Scripts ask it often, and nothing need be loaded for it.
         print(f"onrecord {__version__}")
         sys.exit(0)
+    if given[:1] == ["hook"]:
+        # Before anything is loaded: that takes time, and a host waits.
+        from onrecord.surfaces.cli.hook_limit import hold_up, seconds_in
+
+        if (seconds := seconds_in(given)) is not None:
+            hold_up(seconds)
     from onrecord.surfaces.cli.group import command_line
 
     try:

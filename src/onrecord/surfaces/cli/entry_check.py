@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
-from onrecord.errors import StoreUnavailable, invalid
+from onrecord.errors import StoreUnavailable
 
 _WITHIN_S: Final = 60.0
 _HELLO: Final = {
@@ -23,20 +23,21 @@ _ASKED: Final = (
 )
 
 
-def tools_of_entry(entry: Mapping[str, Any]) -> int:
-    """How many tools it offers; StoreUnavailable with the reason if none answer."""
-    if "command" not in entry:
-        raise invalid(
-            "check",
-            "is for entries that start a program; ask the server itself with `onrecord status --url …`",
-        )
-    command = [entry["command"], *entry.get("args", ())]
-    if entry["command"] == "onrecord":
+def tools_of_entry(entry: Mapping[str, Any], url: str | None = None, key: str | None = None) -> int:
+    """How many tools it offers; StoreUnavailable with the reason if none answer. A host asks the server at `url` itself, with
+    `key`, if its entry starts no program.
+    """
+    if "command" in entry:
+        command, environment = [entry["command"], *entry.get("args", ())], dict(entry.get("env", {}))
+    else:
+        command = ["onrecord", "mcp", "--url", str(url)]
+        environment = {} if key is None else {"ONRECORD_KEY": key}
+    if command[0] == "onrecord":
         command[:1] = [sys.executable, "-m", "onrecord"]
     try:
         with subprocess.Popen(
             command,
-            env={**os.environ, **entry.get("env", {})},
+            env={**os.environ, **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

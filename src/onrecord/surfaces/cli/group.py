@@ -48,6 +48,14 @@ class CommandLine(click.Group):
                 return command_of(features.operation_named(name), {})
         return self._all.get_command(ctx, cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        # The log of who did what takes no path: whoever gives one asks what is wrong in that store.
+        if args[0] == "audit" and len(args) > 1 and not args[1].startswith("-"):
+            args = ["lint", *args[1:]]
+        return super().resolve_command(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return self._all.list_commands(ctx)
 
@@ -85,7 +93,14 @@ def _root() -> dict[str, Any]:
         "name": "onrecord",
         "params": [
             *COMMON,
-            click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version),
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_version,
+                help="Print the version and stop.",
+            ),
         ],
         "help": "The memory layer for agents that work on real systems: no model, no network, only the store you name.",
         "epilog": _EPILOG,

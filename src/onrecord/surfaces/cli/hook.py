@@ -7,9 +7,10 @@ It never holds up the agent: hosts take the exit code 2 for a wish to block, so 
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -29,8 +30,7 @@ from onrecord.surfaces.cli.commands import (
     reached_door,
     request_of,
 )
-from onrecord.surfaces.cli.hook_limit import Reply
-from onrecord.surfaces.cli.hook_limit import within as in_time
+from onrecord.surfaces.cli.hook_limit import let_go, message
 from onrecord.surfaces.cli.hook_session import HookSession
 from onrecord.text.spoken import said_by_themselves
 
@@ -92,45 +92,55 @@ def hook_command() -> click.Command:
     )
 
 
+class _Reply(NamedTuple):
+    """What a hook prints, and what is done once that has reached the host."""
+
+    text: str
+    delivered: Callable[[], None] = lambda: None
+
+
 def _run(context: click.Context, event: str | None, within: float | None, **given: Any) -> None:
     common = common_options(context, given)
+    if within is None:
+        try:
+            reply = _answered(_told(event), given, common)
+        except OnRecordError as problem:
+            click.echo(f"onrecord hook: {problem}", err=True)
+            context.exit(_FAILED)
+    else:
+        reply = _forgiven(event, given, common)
+    try:
+        click.echo(reply.text, nl=False)
+        if within is not None:
+            let_go()
+    except BrokenPipeError:
+        # It was late: nobody waits for it any more.
+        return
+    reply.delivered()
+
+
+def _forgiven(event: str | None, given: dict[str, Any], common: dict[str, Any]) -> _Reply:
+    """What the host is to be told; a failure as a message to the person, whatever it is."""
+    told: Any = None
     try:
         told = _told(event)
-        if within is None:
-            reply = _answered(told, given, common)
-            click.echo(reply.text, nl=False)
-            reply.delivered()
-            return
-        late = _without_memory(told, f"no answer within {within:g} s")
-        click.echo(in_time(within, lambda: _forgiven(told, given, common), late), nl=False)
-    except OnRecordError as problem:
-        if within is not None:
-            click.echo(_without_memory({}, str(problem)), nl=False)
-            return
-        click.echo(f"onrecord hook: {problem}", err=True)
-        context.exit(_FAILED)
-
-
-def _forgiven(told: Any, given: dict[str, Any], common: dict[str, Any]) -> Reply:
-    """What the host is to be told; a failure as a message to the person, whatever it is."""
-    try:
         return _answered(told, given, common)
     except OnRecordError as problem:
-        return Reply(_without_memory(told, str(problem)))
+        reason = str(problem)
     except Exception as problem:
-        return Reply(_without_memory(told, f"{type(problem).__name__} inside OnRecord"))
+        reason = f"{type(problem).__name__} inside OnRecord"
+    what = "this turn runs without memory" if _name(told) in _BEGINNINGS else "this turn may not be kept"
+    return _Reply(message(f"{what}: {reason}"))
 
 
-def _without_memory(told: Any, reason: str) -> str:
-    """Said to the person: the agent would take it for something to do."""
-    begins = isinstance(told, dict) and told.get("hook_event_name") in _BEGINNINGS
-    what = "this turn runs without memory" if begins else "this turn may not be kept"
-    return json.dumps({"systemMessage": f"OnRecord: {what}: {reason}"}, ensure_ascii=False) + "\n"
-
-
-def _answered(told: Any, given: dict[str, Any], common: dict[str, Any]) -> Reply:
-    """What the hook of an event prints."""
+def _name(told: Any) -> str | None:
     name = told.get("hook_event_name") if isinstance(told, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _answered(told: Any, given: dict[str, Any], common: dict[str, Any]) -> _Reply:
+    """What the hook of an event prints."""
+    name = _name(told)
     options = request_of(EndTurn, given | {"event": "{}"})
     assert isinstance(options, EndTurn)
     with reached_door(common, create=True) as door:
@@ -141,7 +151,7 @@ def _answered(told: Any, given: dict[str, Any], common: dict[str, Any]) -> Reply
         else:
             request = replace(options, event=told, transcript=_transcript(told))
             output = door.perform(operation_named("end_turn"), request).output
-            reply = Reply(f"{output}\n" if output else "")
+            reply = _Reply(f"{output}\n" if output else "")
         leave_worker(door, config_of(common))
     return reply
 
@@ -151,25 +161,25 @@ def _for_agent(name: str, text: str) -> str:
     return json.dumps({"hookSpecificOutput": added}, ensure_ascii=False) + "\n"
 
 
-def _at_start(door: "Door", told: dict[str, Any]) -> Reply:
+def _at_start(door: "Door", told: dict[str, Any]) -> _Reply:
     """The standing notes, and how much more there is to search."""
     if told.get("source") in _GO_ON:
-        return Reply("")
+        return _Reply("")
     given = door.context(parts=["always", "briefing"], max_tokens=_TOKENS)
     kinds = door.tally("kind")
     if not kinds.total:
-        return Reply("")
+        return _Reply("")
     counted = ", ".join(f"{each.memories} {each.value}" for each in kinds.groups)
     held = f"Memory (OnRecord) holds {kinds.total} memories: {counted}. Search it before you decide what may be known."
     text = "\n".join(filter(None, (given.text, held)))
-    return Reply(_for_agent("SessionStart", text), lambda: _session(told).note((), anew=True))
+    return _Reply(_for_agent("SessionStart", text), lambda: _session(told).note((), anew=True))
 
 
-def _on_prompt(door: "Door", told: dict[str, Any]) -> Reply:
+def _on_prompt(door: "Door", told: dict[str, Any]) -> _Reply:
     """The memories that bear on a prompt, as data; each version of one once a session."""
     prompt = said_by_themselves(str(told.get("prompt") or ""))
     if len(prompt.split()) < _FEWEST_WORDS:
-        return Reply("")
+        return _Reply("")
     session = _session(told)
     known = session.shown()
     # It comes with every prompt, without a request, so it must not wait for a model.
@@ -177,9 +187,9 @@ def _on_prompt(door: "Door", told: dict[str, Any]) -> Reply:
     fresh = {f"{hit.memory.id}@{hit.memory.version}": hit.memory for hit in hits}
     fresh = {version: memory for version, memory in fresh.items() if version not in known}
     if not fresh:
-        return Reply("")
+        return _Reply("")
     text = framed(list(fresh.values()), heading=_HEADING)
-    return Reply(_for_agent(str(told["hook_event_name"]), str(text)), lambda: session.note(fresh))
+    return _Reply(_for_agent(str(told["hook_event_name"]), str(text)), lambda: session.note(fresh))
 
 
 def _session(told: dict[str, Any]) -> HookSession:
@@ -187,9 +197,8 @@ def _session(told: dict[str, Any]) -> HookSession:
 
 
 def _told(event: str | None) -> Any:
-    text = sys.stdin.read(_EVENT_BYTES) if event in (None, "-") else str(event)
     try:
-        told = json.loads(text)
+        told = json.loads(sys.stdin.read(_EVENT_BYTES) if event in (None, "-") else str(event))
         return (
             {name: value[-_LONGEST:] if isinstance(value, str) else value for name, value in told.items()}
             if isinstance(told, dict)

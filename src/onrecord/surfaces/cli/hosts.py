@@ -30,6 +30,8 @@ class Host:
     variable: str | None = None
     #: What it calls the address of a server elsewhere.
     address: str = "url"
+    #: Where in a repository it looks for what its team shares; empty if nowhere.
+    in_project: str = ""
 
     @property
     def is_here(self) -> bool:
@@ -52,12 +54,14 @@ HOSTS: Final[dict[str, Host]] = {
         JsonForm("mcpServers"),
         typed=True,
         variable="${%s}",
+        in_project=".mcp.json",
     ),
     "cursor": Host(
         "Cursor",
         lambda: Path.home() / ".cursor" / "mcp.json",
         JsonForm("mcpServers"),
         variable="${env:%s}",
+        in_project=".cursor/mcp.json",
     ),
     "vscode": Host(
         "VS Code",
@@ -65,9 +69,14 @@ HOSTS: Final[dict[str, Host]] = {
         JsonForm("servers"),
         typed=True,
         variable="${env:%s}",
+        in_project=".vscode/mcp.json",
     ),
     "codex": Host(
-        "Codex", lambda: Path.home() / ".codex" / "config.toml", TomlForm("mcp_servers"), variable="%s"
+        "Codex",
+        lambda: Path.home() / ".codex" / "config.toml",
+        TomlForm("mcp_servers"),
+        variable="%s",
+        in_project=".codex/config.toml",
     ),
     "windsurf": Host(
         "Windsurf",
@@ -82,18 +91,26 @@ HOSTS: Final[dict[str, Host]] = {
         JsonForm("mcpServers"),
         variable="${%s}",
         address="httpUrl",
+        in_project=".gemini/settings.json",
     ),
     "zed": Host(
-        "Zed", lambda: Path.home() / ".config" / "zed" / "settings.json", JsonForm("context_servers")
+        "Zed",
+        lambda: Path.home() / ".config" / "zed" / "settings.json",
+        JsonForm("context_servers"),
+        in_project=".zed/settings.json",
     ),
 }
 
 
-def local_entry(host: Host, faces: list[str], settings: dict[str, str]) -> dict[str, Any]:
-    """Our command over standard input and output, with settings that a host started elsewhere would not have."""
+def local_entry(
+    host: Host, faces: list[str], settings: dict[str, str], *, shared: bool = False
+) -> dict[str, Any]:
+    """Our command over standard input and output, with settings that a host started elsewhere would not have. An entry that a
+    team shares names it without its place, which differs from machine to machine.
+    """
     entry: dict[str, Any] = {"type": "stdio"} if host.typed else {}
     entry |= {
-        "command": _command(),
+        "command": NAME if shared else _command(),
         "args": _arguments(faces),
     }
     return entry | {"env": settings} if settings else entry
@@ -128,7 +145,9 @@ def _command() -> str:
     return str(beside) if beside.exists() else "onrecord"
 
 
-def remote_entry(host: Host, url: str, variable: str | None, faces: list[str]) -> dict[str, Any]:
+def remote_entry(
+    host: Host, url: str, variable: str | None, faces: list[str], *, shared: bool = False
+) -> dict[str, Any]:
     """The address of a server elsewhere, and the variable from which the host takes a key for it."""
     if host.variable is None:
         if variable is not None:
@@ -139,7 +158,8 @@ def remote_entry(host: Host, url: str, variable: str | None, faces: list[str]) -
             )
         # It starts local servers from this file and no others; ours passes everything on.
         endpoint(url, faces)
-        return {"command": _command(), "args": [*_arguments(faces), "--url", url.rstrip("/")]}
+        command = NAME if shared else _command()
+        return {"command": command, "args": [*_arguments(faces), "--url", url.rstrip("/")]}
     entry: dict[str, Any] = {"type": "http"} if host.typed else {}
     entry[host.address] = endpoint(url, faces)
     if variable is None:

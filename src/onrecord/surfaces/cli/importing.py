@@ -1,22 +1,27 @@
 """HOW does a shell import? `onrecord import` reads an export of ours, and with --from the store of another system."""
 
-from typing import Any, Final
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from onrecord.care.foreign import FORMATS
-from onrecord.errors import invalid
+from onrecord.errors import NoStore, invalid
 from onrecord.features import operation_named
 from onrecord.model.wire import to_json
 from onrecord.surfaces.cli import render
 from onrecord.surfaces.cli.background_embedding import leave_worker
 from onrecord.surfaces.cli.commands import common_options, config_of, operation_command, reached_door
 
+if TYPE_CHECKING:
+    from onrecord.doors import Door
+
 _HELP: Final = """Read an export. What is already here in the same form is left as it is, so an import can be repeated.
 
 With --from the file or folder is another system's store, which is read and left as it is. Each thing it remembers becomes a
 memory of tier import with its times and where it came from; secrets are taken out, and a second time finds nothing new.
-`onrecord audit PATH` tells first what it is worth.
+`onrecord lint PATH` tells first what it is worth.
 
 \b
 """
@@ -80,10 +85,22 @@ def _bring(
     config = config_of(common)
     if owner is None and config.url is not None:
         raise invalid("owner", "is required at a server: whose memories they become")
-    with reached_door(common, create=not dry_run) as door:
+    with _door(common, dry_run=dry_run) as door:
         brought = bring(door, source, path, owner=owner or config.user, scope=scope, dry_run=dry_run)
         if common["as_json"]:
             render.show_json(to_json(brought))
         else:
             render.show(brought)
-        leave_worker(door, config)
+        if not dry_run:
+            leave_worker(door, config)
+
+
+@contextmanager
+def _door(common: dict[str, Any], *, dry_run: bool) -> "Iterator[Door]":
+    """The door to the store; where there is none yet, a dry run is made against an empty one."""
+    with ExitStack() as opened:
+        try:
+            door = opened.enter_context(reached_door(common, create=not dry_run))
+        except NoStore:
+            door = opened.enter_context(reached_door({**common, "db": ":memory:"}, create=True))
+        yield door

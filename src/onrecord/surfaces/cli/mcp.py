@@ -26,7 +26,7 @@ from onrecord.surfaces.cli.faces import FACE, endpoint, names_in
 if TYPE_CHECKING:
     from onrecord.config import Config
     from onrecord.model.caller import Caller
-    from onrecord.surfaces.mcp.server import ToolRequest
+    from onrecord.surfaces.mcp.tool_request import ToolRequest
     from onrecord.surfaces.mcp.tools import Tool
 
 #: An agent's first questions are answered before missing vectors are made.
@@ -109,7 +109,7 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
             from onrecord.config import read_choice, read_origin
             from onrecord.surfaces.background_worker import background_worker
             from onrecord.surfaces.mcp.faces import OpenedFaces, chosen
-            from onrecord.surfaces.mcp.server import ToolRequest
+            from onrecord.surfaces.mcp.tool_request import ToolRequest
 
             owner = at_end.enter_context(opened_door(common, create=True))
             if read_choice("worker", config.worker):

@@ -25,7 +25,8 @@ from onrecord.errors import Invalid, NotFound, OnRecordError, Unauthenticated
 from onrecord.faces import USUAL
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.faces import FACES, chosen
-from onrecord.surfaces.mcp.server import Context, ToolRequest, build_server
+from onrecord.surfaces.mcp.server import Context, build_server
+from onrecord.surfaces.mcp.tool_request import ToolRequest
 from onrecord.surfaces.mcp.tools import Tool
 from onrecord.surfaces.rest.bodies import BODY_BYTES
 from onrecord.surfaces.rest.problems import problem
@@ -111,17 +112,31 @@ class _McpEndpoint:
             return
         try:
             run = partial(self._runner.run, by=request)
-            door = await run(self._runner.admit, request)
-            if "authorization" not in request.headers:
-                door = _of_an_agent(door)
+            door = await run(self._admit, request)
             pages = None if self.pages is None else self.pages(request)
-            scope[_TOOL_REQUEST] = ToolRequest(door, self._tools(request), run, pages)
+            scope[_TOOL_REQUEST] = ToolRequest(
+                door,
+                self._tools(request),
+                run,
+                pages,
+                door_now=partial(self._admit, request, again=True),
+                on_listening=lambda: setattr(state_of(request), "goes_on", True),
+            )
         except OnRecordError as error:
             await _refusal(error, request, self._issuer)(scope, receive, send)
             return
         if self._sessions is None:
             raise RuntimeError("The application was not started: its lifespan must run around its requests.")
         await self._sessions.handle_request(scope, receive, send)
+
+    def _admit(self, request: Request, *, again: bool = False) -> OnRecord:
+        """The door of who sent a request. A caller of this protocol without a key is an agent on this machine, not its owner
+        in person.
+        """
+        door = self._runner.admit_again(request) if again else self._runner.admit(request)
+        if "authorization" in request.headers:
+            return door
+        return door.as_caller(replace(door.caller, actor="agent"))
 
     def _tools(self, request: Request) -> Mapping[str, Tool]:
         """The tools of the faces in the path: `/mcp/NAME+OTHER` names two."""
@@ -139,11 +154,6 @@ class _McpEndpoint:
         if path.partition("/")[0] != PATH.strip("/"):
             return JSONResponse({"error": "not_found"}, status_code=404)
         return JSONResponse(dict(resource_metadata(_address(request, f"/{path}"), self._issuer)))
-
-
-def _of_an_agent(door: OnRecord) -> OnRecord:
-    """A caller of this protocol without a key is an agent on this machine, not its owner in person."""
-    return door.as_caller(replace(door.caller, actor="agent"))
 
 
 def _tool_request_of(context: Context) -> ToolRequest:

@@ -1,25 +1,38 @@
-"""WHAT can be opened by address? memory://entry/{id}, memory://entity/{ref} and memory://context, framed like every
-memory.
+"""WHAT can be opened by address? memory://entry/{id}, memory://entity/{ref}, memory://context, and memory://overview, which
+lists what is there; all framed like every memory.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import unquote
 
 import mcp_types as protocol
 
-from onrecord.context.frame import enclosed, entry, framed, one_line, quoted
+from onrecord.context.frame import enclosed, entry, entry_line, framed, one_line, quoted
 from onrecord.errors import Invalid, NotFound
 from onrecord.model.caller import Caller
 from onrecord.model.ids import exact_reference
+from onrecord.model.limits import TallyBy
 from onrecord.service import OnRecord
 
 MIME_TYPE: Final = "text/plain"
+ENTRY: Final = "memory://entry/{id}"
+ENTITY: Final = "memory://entity/{ref}"
 _CONTEXT: Final = "memory://context"
+_OVERVIEW: Final = "memory://overview"
 _ADDRESS: Final = re.compile(r"memory://(?P<kind>entry|entity)/(?P<name>[^?#]+)")
 #: How many memories about one thing are shown.
 _SHOWN: Final = 25
+#: What the overview counts by, in its words, and how many groups and newest memories it names.
+_COUNTED: Final[Mapping[str, TallyBy]] = {
+    "kinds": "kind",
+    "tags": "tag",
+    "about": "entity",
+    "owners": "owner",
+}
+_GROUPS: Final = 20
+_NEWEST: Final = 10
 _OF_A_MODEL: Final = ("columns", "measures", "aggregations", "joins")
 
 
@@ -33,7 +46,14 @@ def listed(caller: Caller) -> list[protocol.Resource]:
             title="What to know first",
             description="What an agent should know before it begins.",
             mime_type=MIME_TYPE,
-        )
+        ),
+        protocol.Resource(
+            uri=_OVERVIEW,
+            name="overview",
+            title="What memory holds",
+            description="How many memories there are, by kind, tag, thing and owner, and the newest.",
+            mime_type=MIME_TYPE,
+        ),
     ]
 
 
@@ -42,14 +62,14 @@ def templates(caller: Caller) -> list[protocol.ResourceTemplate]:
         return []
     return [
         protocol.ResourceTemplate(
-            uri_template="memory://entry/{id}",
+            uri_template=ENTRY,
             name="entry",
             title="A memory",
             description="One memory in full, with its relations.",
             mime_type=MIME_TYPE,
         ),
         protocol.ResourceTemplate(
-            uri_template="memory://entity/{ref}",
+            uri_template=ENTITY,
             name="entity",
             title="What is known about a thing",
             description="The memories about a table, a column, a measure or anything else, newest first.",
@@ -61,13 +81,33 @@ def templates(caller: Caller) -> list[protocol.ResourceTemplate]:
 def read(door: OnRecord, uri: str) -> str:
     """The text at an address; NotFound both for what does not exist and for what this caller may not see."""
     if "memory.read" not in door.caller.permissions:
-        raise NotFound(_missing(uri))
+        raise NotFound(missing(uri))
     if uri == _CONTEXT:
         return door.context().text
+    if uri == _OVERVIEW:
+        return _overview(door)
     address = _ADDRESS.fullmatch(uri)
     if address is None:
-        raise NotFound(_missing(uri))
+        raise NotFound(missing(uri))
     return _READERS[address["kind"]](door, unquote(address["name"]))
+
+
+def is_address(uri: str) -> bool:
+    """Whether something can be there."""
+    return uri in (_CONTEXT, _OVERVIEW) or _ADDRESS.fullmatch(uri) is not None
+
+
+def _overview(door: OnRecord) -> str:
+    blocks, total = [], 0
+    for words, by in _COUNTED.items():
+        counted = door.tally(by, limit=_GROUPS)
+        total = counted.total
+        named = [f"{each.value} ({each.memories})" for each in counted.groups if each.value is not None]
+        if named:
+            more = f", and {counted.omitted} more" if counted.omitted else ""
+            blocks.append(quoted(f"{words}: {', '.join(map(one_line, named))}{more}"))
+    blocks += map(entry_line, door.browse(limit=_NEWEST).memories)
+    return enclosed(f"Memory holds {total} memories; the newest {min(total, _NEWEST)} come last:", blocks)
 
 
 def _entry(door: OnRecord, id: str) -> str:
@@ -101,5 +141,8 @@ def _model(door: OnRecord, reference: str) -> list[str]:
 _READERS: Final[dict[str, Callable[[OnRecord, str], str]]] = {"entry": _entry, "entity": _entity}
 
 
-def _missing(uri: str) -> str:
-    return f"There is nothing at {uri!a}. Addresses are memory://context, memory://entry/ID and memory://entity/NAME."
+def missing(uri: str) -> str:
+    return (
+        f"There is nothing at {uri!a}. Addresses are memory://context, memory://overview, memory://entry/ID and "
+        "memory://entity/NAME."
+    )

@@ -3,11 +3,10 @@ tools.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-import anyio.to_thread
 import mcp_types as protocol
 from mcp.server import Server
 from mcp.server.caching import CacheableMethod, CacheHint
@@ -18,8 +17,8 @@ from onrecord import __version__
 from onrecord.context.frame import lines_of
 from onrecord.errors import Forbidden, NotFound, OnRecordError, StoreUnavailable
 from onrecord.model.caller import Caller
-from onrecord.service import OnRecord
 from onrecord.surfaces.mcp import prompts, resources
+from onrecord.surfaces.mcp.completion import completed
 from onrecord.surfaces.mcp.elicitation import (
     Elicitation,
     ToolCall,
@@ -29,8 +28,9 @@ from onrecord.surfaces.mcp.elicitation import (
     is_modern,
     reply_of,
 )
-from onrecord.surfaces.mcp.prompts import Prompt
-from onrecord.surfaces.mcp.tools import Tool, known_arguments
+from onrecord.surfaces.mcp.subscriptions import Listening, Subscriptions
+from onrecord.surfaces.mcp.tool_request import ToolRequest
+from onrecord.surfaces.mcp.tools import known_arguments
 
 Context = ServerRequestContext[Any, Any]
 Page = protocol.PaginatedRequestParams | None
@@ -57,33 +57,12 @@ _CACHED: Final[Mapping[CacheableMethod, CacheHint]] = {
 _RESOURCE_NOT_FOUND: Final = -32002
 
 
-async def in_thread(work: Callable[..., Any], *given: Any, slow: bool = False) -> Any:
-    """Run it in a thread, since the door is synchronous; the event loop goes on meanwhile."""
-    return await anyio.to_thread.run_sync(work, *given)
-
-
-class ToolRequest(NamedTuple):
-    """The caller's door, the tools of its faces, and the function that runs a call in a thread. `pages` is the address
-    under which people open pages, if they can.
+def build_server(
+    state_of: Callable[[Context], ToolRequest], subscriptions: Subscriptions | None = None
+) -> Server[Any]:
+    """The server; `state_of` gives the door and the tools of each request. `subscriptions` are those of the older version,
+    where there is one agent at the other end.
     """
-
-    door: OnRecord
-    tools: Mapping[str, Tool]
-    run: Callable[..., Awaitable[Any]] = in_thread
-    pages: str | None = None
-
-    @property
-    def offered(self) -> dict[str, Tool]:
-        return {name: tool for name, tool in self.tools.items() if tool.is_offered_to(self.door.caller)}
-
-    @property
-    def prompts(self) -> list[Prompt]:
-        """Those that come with the offered tools."""
-        return [prompt for tool in self.offered.values() for prompt in tool.prompts]
-
-
-def build_server(state_of: Callable[[Context], ToolRequest]) -> Server[Any]:
-    """The server; `state_of` gives the door and the tools of each request."""
     answers = _Answers(state_of)
     return Server(
         "onrecord",
@@ -96,6 +75,10 @@ def build_server(state_of: Callable[[Context], ToolRequest]) -> Server[Any]:
         on_list_resources=answers.list_resources,
         on_list_resource_templates=answers.list_templates,
         on_read_resource=answers.read_resource,
+        on_subscribe_resource=None if subscriptions is None else subscriptions.subscribe,
+        on_unsubscribe_resource=None if subscriptions is None else subscriptions.unsubscribe,
+        on_subscriptions_listen=Listening(state_of),
+        on_completion=answers.complete,
         on_list_prompts=answers.list_prompts,
         on_get_prompt=answers.get_prompt,
     )
@@ -148,9 +131,16 @@ class _Answers:
     ) -> protocol.ReadResourceResult:
         request = self._state_of(context)
         missing = protocol.INVALID_PARAMS if is_modern(context) else _RESOURCE_NOT_FOUND
-        text = await request.run(_read, request.door, asked.uri, missing)
+        text = await request.run(_as_answer, missing, resources.read, request.door, asked.uri)
         contents = protocol.TextResourceContents(uri=asked.uri, mime_type=resources.MIME_TYPE, text=text)
         return protocol.ReadResourceResult(contents=[contents])
+
+    async def complete(
+        self, context: Context, asked: protocol.CompleteRequestParams
+    ) -> protocol.CompleteResult:
+        request = self._state_of(context)
+        completion = await request.run(_as_answer, protocol.INVALID_PARAMS, completed, request, asked)
+        return protocol.CompleteResult(completion=completion)
 
     async def list_prompts(self, context: Context, asked: Page) -> protocol.ListPromptsResult:
         request = self._state_of(context)
@@ -200,11 +190,12 @@ def _failure(text: str) -> protocol.CallToolResult:
     return protocol.CallToolResult(content=[protocol.TextContent(text=lines)], is_error=True)
 
 
-def _read(door: OnRecord, uri: str, missing: int) -> str:
+def _as_answer(missing: int, work: Callable[..., Any], *given: Any) -> Any:
+    """What `work` gives; its errors as those of the protocol, with the number `missing` for what is not there."""
     try:
-        return resources.read(door, uri)
+        return work(*given)
     except StoreUnavailable as problem:
-        _LOG.error("A resource could not be read: %s", problem)
+        _LOG.error("A request could not use the store: %s", problem)
         raise MCPError(code=protocol.INTERNAL_ERROR, message=str(StoreUnavailable())) from None
     except NotFound as problem:
         raise MCPError(code=missing, message=str(problem)) from None

@@ -10,7 +10,9 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from onrecord.errors import OnRecordError, StoreUnavailable
-from onrecord.surfaces.mcp.server import ToolRequest, build_server
+from onrecord.surfaces.mcp.server import build_server
+from onrecord.surfaces.mcp.subscriptions import Subscriptions
+from onrecord.surfaces.mcp.tool_request import ToolRequest
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -31,10 +33,10 @@ def serve_stdio(opened: Callable[[], ToolRequest]) -> None:
         except OnRecordError as problem:
             raise MCPError(code=protocol.INTERNAL_ERROR, message=str(problem)) from None
 
-    server = build_server(state_of)
-
     async def run() -> None:
-        async with stdio_server() as (incoming, outgoing):
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+            server = build_server(state_of, Subscriptions(state_of, tasks))
             await server.run(incoming, outgoing, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
 
     anyio.run(run)

@@ -51,6 +51,8 @@ class RequestState:
     door: OnRecord | None = None
     #: Counts one more piece of work of this request; TooMany if nothing is left.
     count_another: Callable[[], None] = lambda: None
+    #: Whether its answer goes on until one side has enough.
+    goes_on: bool = False
     #: How an error is shown to whoever asked, if not as a problem in JSON.
     show_problem: Callable[[Exception], Response] | None = None
 
@@ -119,6 +121,12 @@ class RequestRunner:
             state.count_another()
             state.door = self.door.as_caller(caller)
         return state.door
+
+    def admit_again(self, request: Request) -> OnRecord:
+        """The door of who sent a request whose answer still goes on; Unauthenticated once their key is revoked. It is not
+        counted again.
+        """
+        return self.door.as_caller(self._who.caller(request))
 
     def _count(self, state: RequestState, caller: Caller) -> None:
         state.budget = self.throttle.take(caller)

@@ -117,6 +117,10 @@ class Connection(HttpToolsProtocol):
         self._stop_sending()
         super().resume_writing()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # Blanks around a value are none of it; the parser leaves those at its end.
+        super().on_header(name, value.strip(b" \t"))
+
     def on_headers_complete(self) -> None:
         self._in_head, self._around = False, 0
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
@@ -144,15 +148,25 @@ class Connection(HttpToolsProtocol):
         self._was_known = self._is_let_in()
         super().on_response_complete()
 
+    def shutdown(self) -> None:
+        super().shutdown()
+        # It would go on for as long as the client listens, and nobody would wait for less.
+        state = self._state()
+        if state is not None and state.goes_on:
+            self.transport.close()
+
     # What is ours
 
     def _is_let_in(self) -> bool:
         """Whether the current request passed with a key or token."""
-        if self.cycle is None:
-            return False
-        state = self.cycle.scope.get("onrecord.request")
-        has_come_in = isinstance(state, RequestState) and state.door is not None
+        state = self._state()
+        has_come_in = state is not None and state.door is not None
         return has_come_in and any(name == b"authorization" for name, _ in self.cycle.scope["headers"])
+
+    def _state(self) -> RequestState | None:
+        """What is known of the current request."""
+        state = None if self.cycle is None else self.cycle.scope.get("onrecord.request")
+        return state if isinstance(state, RequestState) else None
 
     def _begin(self) -> None:
         """Set the time limit: once for the head; for a body again and again, as long as it keeps coming."""

@@ -91,7 +91,7 @@ def _(answer: "Brought") -> Iterator[Part]:
 @shows
 def _(answer: "Linted") -> Iterator[Part]:
     unread = f"; {answer.unread} could not be read" if answer.unread else ""
-    yield f"{many(answer.items, 'item')} of {answer.source} in {answer.path}{unread}. {answer.flawed} have a flaw."
+    yield f"{many(answer.items, 'item')} of {answer.source} in {answer.path}{unread}. {answer.flawed} {'has' if answer.flawed == 1 else 'have'} a flaw."
     yield TextTable(
         ("flaw", "items", "share", "which"),
         [(each.name, str(each.count), f"{each.share:.1%}", f"{each.meaning}") for each in answer.flaws],
