@@ -19,8 +19,8 @@ from onrecord.remember.remember import Remembered
 
 Address = tuple[str, ...]
 
-#: The scopes in which all who see an address see the same memory there.
-SHELF_SCOPES: Final[tuple[Scope, ...]] = ("tenant", "user", "persona", "system")
+#: For everyone of the tenant, or for one user.
+SHELF_SCOPES: Final[tuple[Scope, ...]] = ("tenant", "user")
 _LIVE: Final[tuple[Status, ...]] = ("active", "stale")
 _ADDRESS: Final = "address"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
@@ -32,29 +32,19 @@ _OTHER_TAGS: Final = 3
 class Shelf:
     """The memories of one keeper, such as a store of a framework, in one scope."""
 
-    def __init__(
-        self,
-        door: Door,
-        name: str,
-        *,
-        scope: Scope = "tenant",
-        persona: str | None = None,
-        system: str | None = None,
-    ) -> None:
+    def __init__(self, door: Door, name: str, scope: Scope) -> None:
         if scope not in SHELF_SCOPES:
             raise invalid("scope", f"must be one of {', '.join(SHELF_SCOPES)} (got {scope!a})")
         if not _NAME.fullmatch(name):
             raise invalid("name", f"must be up to 24 of a-z, 0-9, _ and -, from a letter on (got {name!a})")
-        self.door, self.name = door, name
-        names = {"persona": persona, "system": system}
-        self._placement: dict[str, Any] = {"scope": scope, **{key: each for key, each in names.items() if each}}
-        self._of_user: tuple[str, ...] | None = None if scope == "user" else ()
+        self.door, self.name, self.scope = door, name, scope
+        self._owners: tuple[str, ...] | None = None if scope == "user" else ()
 
     # Names
 
     def tag(self, word: str, address: Iterable[str] = ()) -> str:
         """A tag that nothing but this address has in this keeper and scope."""
-        told = json.dumps([self._placement, *address])
+        told = json.dumps([self.scope, *address])
         return f"{self.name}.{word}:{hashlib.sha256(told.encode()).hexdigest()[:32]}"
 
     def tags(self, address: Address, *more: str) -> list[str]:
@@ -71,11 +61,11 @@ class Shelf:
 
     def where(self) -> dict[str, Any]:
         """The filter for what is live in this scope. An admin sees what others keep for themselves; it is not ours."""
-        if self._of_user is None:
+        if self._owners is None:
             # Nothing is saved by this; it tells who we are at a server, too.
             tried = self.door.remember("Whose is this?", scope="user", alike="keep", dry_run=True)
-            self._of_user = (tried.memory.owner,)
-        return {"scopes": [self._placement["scope"]], "statuses": _LIVE, "owners": self._of_user}
+            self._owners = (tried.memory.owner,)
+        return {"scopes": [self.scope], "statuses": _LIVE, "owners": self._owners}
 
     def find(self, addresses: Iterable[Address]) -> dict[Address, Memory]:
         """The live memory at each of these addresses, where there is one."""
@@ -87,12 +77,17 @@ class Shelf:
             found |= {address_of(each): each for each in page.memories}
         return found
 
-    def under(self, prefix: Address = (), *, tag: str | None = None, page: int = BROWSE_LIMIT) -> Iterator[Memory]:
+    def under(
+        self, prefix: Address = (), *, tag: str | None = None, page: int = BROWSE_LIMIT
+    ) -> Iterator[Memory]:
         """The live memories whose address begins so, last updated first; with a tag of the keeper, those that have it."""
         after: str | None = None
         while True:
             told = self.door.browse(
-                tags=[tag or self.tag("in", prefix)], limit=max(1, min(page, BROWSE_LIMIT)), after=after, **self.where()
+                tags=[tag or self.tag("in", prefix)],
+                limit=max(1, min(page, BROWSE_LIMIT)),
+                after=after,
+                **self.where(),
             )
             yield from told.memories
             if told.next is None:
@@ -143,7 +138,12 @@ class Shelf:
         moved = self.revise(held, tags=[*self.tags(to), *born, *tags], metadata=metadata, **changes)
         page = self.door.browse(tags=[self.tag("at", to)], limit=2, **self.where())
         if len(page.memories) > 1:
-            self.revise(moved, tags=held.tags, metadata=held.metadata, **{name: getattr(held, name) for name in changes})
+            self.revise(
+                moved,
+                tags=held.tags,
+                metadata=held.metadata,
+                **{name: getattr(held, name) for name in changes},
+            )
             return None
         return moved
 
@@ -151,14 +151,14 @@ class Shelf:
         """Retire it, or erase it with its history; false if it had ended before."""
         try:
             if erases:
-                ended: Any = self.door.forget(ids.exactly(held.id))
-                changed = ended.versions > 0
+                gone = self.door.forget(ids.exactly(held.id))
+                changed, waits = gone.versions > 0, gone.proposal is not None or bool(gone.rejected)
             else:
                 ended = self.door.retire(ids.exactly(held.id), reason=reason)
-                changed = ended.changed
+                changed, waits = ended.changed, ended.proposal is not None or bool(ended.rejected)
         except NotFound:
             return False
-        if ended.proposal is not None or ended.rejected:
+        if waits:
             _refuse_waiting(held.id)
         return changed
 
@@ -168,7 +168,7 @@ class Shelf:
         metadata = {_ADDRESS: list(address), **given.pop("metadata", {})}
         tags = [*self.tags(address), self.tag("of", address), *more]
         saved = self.door.remember(
-            content, id=id, tags=tags, metadata=metadata, alike="keep", **self._placement, **given
+            content, id=id, tags=tags, metadata=metadata, alike="keep", scope=self.scope, **given
         )
         if saved.outcome in ("proposed", "rejected"):
             _refuse_waiting(saved.memory.id)

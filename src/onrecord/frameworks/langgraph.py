@@ -18,11 +18,11 @@ from onrecord.doors import Door
 from onrecord.errors import VersionConflict, invalid
 from onrecord.frameworks.addressed import Address, Shelf, address_of
 from onrecord.model.limits import (
+    BROWSE_LIMIT,
     CONTENT_BYTES,
     QUESTION_CHARACTERS,
     RECALL_LIMIT,
     SOURCE_CHARACTERS,
-    Kind,
     Scope,
 )
 from onrecord.model.memory import Memory
@@ -74,23 +74,20 @@ class OnRecordStore(BaseStore):
         *,
         name: str = "langgraph",
         scope: Scope = "tenant",
-        persona: str | None = None,
-        system: str | None = None,
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
-        kind: Kind | None = None,
         erases: bool = False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """`index` takes `fields`; `erases` erases what is deleted or expires with its history, instead of retiring it."""
         if extra := sorted({"embed", "dims"} & set(index or ())):
             raise invalid(
-                "index", f"must not have {' or '.join(extra)}: give the embedder to the door, connect(…, embedder=…)"
+                "index",
+                f"must not have {' or '.join(extra)}: give the embedder to the door, connect(…, embedder=…)",
             )
         self.ttl_config = ttl
-        self._shelf = Shelf(memory, name, scope=scope, persona=persona, system=system)
+        self._shelf = Shelf(memory, name, scope)
         self._fields: Sequence[str] = (index or {}).get("fields") or _ALL
-        self._kind = {} if kind is None else {"kind": kind}
         self._erases, self._clock = erases, clock
         self._swept_at = clock()
 
@@ -161,8 +158,8 @@ class OnRecordStore(BaseStore):
         return [SearchItem(**_fields_of(held), score=score) for held, score in chosen]
 
     def _newest(self, op: SearchOp, wanted: int) -> Iterator[tuple[Memory, float | None]]:
-        page = {} if op.filter else {"page": wanted}
-        return ((held, None) for held in self._shelf.under(op.namespace_prefix, **page))
+        page = BROWSE_LIMIT if op.filter else wanted
+        return ((held, None) for held in self._shelf.under(op.namespace_prefix, page=page))
 
     def _ranked(self, op: SearchOp, wanted: int) -> Iterator[tuple[Memory, float | None]]:
         """The items that bear on the question, best first, and after them the others, without a score."""
@@ -203,16 +200,20 @@ class OnRecordStore(BaseStore):
         for each in conditions:
             if each.match_type not in ("prefix", "suffix"):
                 raise ValueError(f"Match type {each.match_type} must be prefix or suffix.")
-        there = (each for each in self._namespaces(conditions) if all(_matches(one, each) for one in conditions))
+        there = (
+            each for each in self._namespaces(conditions) if all(_matches(one, each) for one in conditions)
+        )
         depth = op.max_depth
         return sorted({each[:depth] for each in there})[op.offset : op.offset + op.limit]
 
     def _namespaces(self, conditions: Sequence[MatchCondition]) -> set[Namespace]:
         prefix = max((_literal_head(each) for each in conditions), key=len, default=())
         tag = self._shelf.tag("in", prefix)
-        counted = self._shelf.door.tally("source", tags=[tag], limit=1_000, **self._shelf.where())
+        counted = self._shelf.door.tally("source", tags=[tag], limit=BROWSE_LIMIT, **self._shelf.where())
         sources = [group.value for group in counted.groups]
-        if not counted.omitted and all(source and self._namespace_of(source) is not None for source in sources):
+        if not counted.omitted and all(
+            source and self._namespace_of(source) is not None for source in sources
+        ):
             return {self._namespace_of(str(source)) or () for source in sources}
         return {address_of(each)[:-1] for each in self._shelf.under(prefix)}
 
@@ -229,9 +230,9 @@ class OnRecordStore(BaseStore):
             tags.append(self._ttl_tag)
         # What is not indexed is called by its name alone, so that no question finds its value.
         content = text if metadata["indexed"] else _cut("/".join([*namespace, key]))
-        self._shelf.put(
-            address, content, metadata=metadata, tags=tags, source=self._source(namespace), **self._kind
-        )
+        held = self._shelf.put(address, content, metadata=metadata, tags=tags, source=self._source(namespace))
+        if held.metadata["value"] != value:
+            _LOG.warning("Secrets in %s were not kept: each was replaced by [secret:…].", address)
 
     def _delete(self, addresses: Sequence[Address]) -> None:
         for held in self._shelf.find(addresses).values():
@@ -311,7 +312,9 @@ def _literal_head(condition: MatchCondition) -> Namespace:
     """The part of a namespace that a condition fixes from its beginning on."""
     if condition.match_type != "prefix":
         return ()
-    wild = next((place for place, label in enumerate(condition.path) if label == _WILDCARD), len(condition.path))
+    wild = next(
+        (place for place, label in enumerate(condition.path) if label == _WILDCARD), len(condition.path)
+    )
     return condition.path[:wild]
 
 
@@ -319,7 +322,11 @@ def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
     path = condition.path
     if len(namespace) < len(path):
         return False
-    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
+    part = (
+        namespace[: len(path)]
+        if condition.match_type == "prefix"
+        else namespace[len(namespace) - len(path) :]
+    )
     return all(wanted in (_WILDCARD, label) for wanted, label in zip(path, part, strict=True))
 
 
@@ -332,7 +339,9 @@ def _agrees(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         if any(key.startswith("$") for key in wanted):
             return all(_compares(value, operator, bound) for operator, bound in wanted.items())
-        return isinstance(value, Mapping) and all(_agrees(value.get(key), each) for key, each in wanted.items())
+        return isinstance(value, Mapping) and all(
+            _agrees(value.get(key), each) for key, each in wanted.items()
+        )
     if isinstance(wanted, list | tuple):
         is_list = isinstance(value, list | tuple) and len(value) == len(wanted)
         return is_list and all(map(_agrees, value, wanted))
