@@ -43,8 +43,8 @@ except ModuleNotFoundError as missing:
     ) from None
 
 _ROOT: Final = "/memories"
-_MOST_LINES: Final = 999_999
-_WIDTH: Final = len(str(_MOST_LINES))
+#: How wide line numbers are written.
+_WIDTH: Final = 6
 _DEPTH: Final = 2
 #: How many lines before and after an edit are shown.
 _AROUND: Final = 2
@@ -312,8 +312,6 @@ def _with_numbers(lines: list[str], before: int) -> str:
 
 def _numbered(path: str, text: str, view_range: list[int] | None) -> str:
     lines, before = text.split("\n"), 0
-    if len(lines) > _MOST_LINES:
-        raise ToolError(f"File {path} exceeds maximum line limit of {_MOST_LINES:,} lines.")
     if view_range and len(view_range) == 2:
         before = max(1, view_range[0]) - 1
         lines = lines[before : len(lines) if view_range[1] == -1 else view_range[1]]

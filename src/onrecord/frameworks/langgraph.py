@@ -26,6 +26,7 @@ from onrecord.model.limits import (
     Scope,
 )
 from onrecord.model.memory import Memory
+from onrecord.model.rules import Json
 
 try:
     from langgraph.store.base import (
@@ -116,10 +117,11 @@ class OnRecordStore(BaseStore):
                     results.append(None)
                 case _:
                     raise ValueError(f"Unknown operation type: {type(op)}")
+        # What cannot be kept is refused before anything is written.
+        kept = {address: self._kept(address, op) for address, op in puts.items() if op.value is not None}
         self._delete([address for address, op in puts.items() if op.value is None])
-        for address, op in puts.items():
-            if op.value is not None:
-                self._put(address, op, op.value)
+        for address, fields in kept.items():
+            self._put(address, fields)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -219,19 +221,31 @@ class OnRecordStore(BaseStore):
 
     # Writing
 
-    def _put(self, address: Address, op: PutOp, value: Mapping[str, Any]) -> None:
-        namespace, key = address[:-1], address[-1]
-        fields = self._fields if op.index is None else (op.index or ())
-        text = _cut("\n".join(text for path in fields for text in get_text_at_path(dict(value), path)))
+    def _kept(self, address: Address, op: PutOp) -> dict[str, Any]:
+        """The fields of the memory that an item becomes."""
+        *namespace, key = address
+        try:
+            value = Json()(op.value)
+        except ValueError as reason:
+            raise invalid("value", f"of {key!a} {reason}") from None
+        paths = self._fields if op.index is None else (op.index or ())
+        text = _cut("\n".join(text for path in paths for text in get_text_at_path(value, path)))
         metadata: dict[str, Any] = {"value": value, "indexed": bool(text.strip())}
         tags = []
         if op.ttl is not None:
             metadata |= {"ttl_minutes": op.ttl, "expires_at": self._in(op.ttl)}
             tags.append(self._ttl_tag)
-        # What is not indexed is called by its name alone, so that no question finds its value.
-        content = text if metadata["indexed"] else _cut("/".join([*namespace, key]))
-        held = self._shelf.put(address, content, metadata=metadata, tags=tags, source=self._source(namespace))
-        if held.metadata["value"] != value:
+        return {
+            # What is not indexed is called by its name alone, so that no question finds its value.
+            "content": text if metadata["indexed"] else _cut("/".join(address)),
+            "metadata": metadata,
+            "tags": tags,
+            "source": self._source(tuple(namespace)),
+        }
+
+    def _put(self, address: Address, fields: dict[str, Any]) -> None:
+        held = self._shelf.put(address, **fields)
+        if held.metadata["value"] != fields["metadata"]["value"]:
             _LOG.warning("Secrets in %s were not kept: each was replaced by [secret:…].", address)
 
     def _delete(self, addresses: Sequence[Address]) -> None:
@@ -331,7 +345,15 @@ def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
 
 
 def _passes(value: Mapping[str, Any], conditions: Mapping[str, Any] | None) -> bool:
-    return all(_agrees(value.get(key), wanted) for key, wanted in (conditions or {}).items())
+    return all(_agrees(_part(value, key), wanted) for key, wanted in (conditions or {}).items())
+
+
+def _part(value: Any, key: str) -> Any:
+    """What stands under a key, or under a path of keys such as `user.name`; None if nothing does."""
+    if not isinstance(value, Mapping) or key in value:
+        return value.get(key) if isinstance(value, Mapping) else None
+    head, _, rest = key.partition(".")
+    return _part(value.get(head), rest) if rest else None
 
 
 def _agrees(value: Any, wanted: Any) -> bool:

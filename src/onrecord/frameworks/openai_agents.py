@@ -14,6 +14,7 @@ whatever several processes add or take back at once, nothing is lost and nothing
 
 import asyncio
 import json
+from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
@@ -72,15 +73,15 @@ class OnRecordSession(SessionABC):
 
     async def add_items(self, items: list["TResponseInputItem"]) -> None:
         """Add these items: all of them, or none."""
-        await asyncio.to_thread(self._add, list(items))
+        await _to_its_end(self._add, list(items))
 
     async def pop_item(self) -> "TResponseInputItem | None":
         """Take the last item back; None if there is none."""
-        return await asyncio.to_thread(self._pop)
+        return await _to_its_end(self._pop)
 
     async def clear_session(self) -> None:
         """Delete every item. The conversation stays, with what else it holds."""
-        await asyncio.to_thread(self._clear)
+        await _to_its_end(self._clear)
 
     def _read(self, limit: int | None) -> list[Any]:
         found: list[Any] = []
@@ -170,6 +171,16 @@ class OnRecordSession(SessionABC):
                 self._door.delete_artifact(each)
             except NotFound:
                 continue
+
+
+async def _to_its_end(change: Callable[..., Any], *given: Any) -> Any:
+    """Make a change in a thread. A task that is cancelled meanwhile ends once the change is made, not in the midst of it."""
+    task = asyncio.ensure_future(asyncio.to_thread(change, *given))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
 
 
 def tools(memory: Door | AsyncDoor, chosen: Chosen = USUAL) -> list[FunctionTool]:

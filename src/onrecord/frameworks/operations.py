@@ -24,7 +24,7 @@ Chosen = Sequence[str] | Mapping[str, Sequence[str] | None]
 
 #: Enough to be given what matters, to look for more, and to keep, correct and end.
 USUAL: Final[Mapping[str, Sequence[str]]] = {
-    "context": ("question", "entities", "max_tokens"),
+    "context": ("question", "max_tokens"),
     "recall": ("question", "limit", "kinds", "entities", "as_of"),
     "show": ("id", "as_of"),
     "remember": ("content", "kind", "hint", "tags", "entities", "supersedes"),
