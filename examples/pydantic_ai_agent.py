@@ -8,6 +8,7 @@ Prints:
     The agent said: Five days.
 """
 
+import asyncio
 import json
 import sys
 
@@ -37,7 +38,12 @@ def scripted(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     return ModelResponse(parts=[STEPS[step]])
 
 
-memory = connect(sys.argv[1] if len(sys.argv) > 1 else ":memory:")
-agent = Agent(FunctionModel(scripted), toolsets=[OnRecordToolset(memory)])
-print("The agent said:", agent.run_sync("How long do refunds take? They told me five days.").output)
-memory.close()
+async def main() -> None:
+    memory = connect(sys.argv[1] if len(sys.argv) > 1 else ":memory:")
+    agent = Agent(FunctionModel(scripted), toolsets=[OnRecordToolset(memory)])
+    said = await agent.run("How long do refunds take? They told me five days.")
+    print("The agent said:", said.output)
+    memory.close()
+
+
+asyncio.run(main())

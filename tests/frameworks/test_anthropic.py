@@ -216,7 +216,7 @@ def test_async_programs_get_the_same(door: OnRecord) -> None:
 
     async def use() -> list[Any]:
         tool = AsyncMemoryTool(door, scope="tenant")
-        commands = [each for each in SESSION[2:4] + SESSION[13:15] + SESSION[21:22] + SESSION[27:28]]
+        commands = SESSION[2:4] + SESSION[13:15] + SESSION[21:22] + SESSION[27:28]
         told: list[Any] = []
         for command in [*commands, {"command": "rename", "old_path": FILE, "new_path": "/memories/x"}]:
             try:
