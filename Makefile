@@ -9,7 +9,7 @@ DATA ?=
 # A directory of adapters to the stores that others use, with the runner that measures them all alike.
 PEERS ?=
 
-.PHONY: help demo test soak golden check style types format browser conformance bench load attack evals peers lock docs clean
+.PHONY: help demo test soak adapters golden check style types format browser conformance bench load attack evals peers lock docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,17 @@ test: style $(VENV)/dbt/ready $(VENV)/foreign/ready conformance browser ## Run e
 
 soak: $(VENV)/dbt/ready $(VENV)/foreign/ready conformance browser ## Run the tests with many times the examples, kills, rounds and rows, which takes long
 	ONRECORD_TEST_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+# A wheel of ours and one framework with its extra: nothing else that the development packages would bring.
+FRAMEWORKS := langgraph pydantic-ai openai-agents anthropic
+
+adapters: $(VENV)/dev ## Try each framework in an environment of its own, with its extra alone
+	@for each in $(FRAMEWORKS); do \
+		there=$(VENV)/adapters/$$each; tests=tests/frameworks/test_$$(echo $$each | tr - _).py; \
+		$(PYTHON) -m venv $$there && \
+		$$there/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$$each]" pytest pytest-timeout && \
+		$$there/bin/python -m pytest $$tests --confcutdir tests/frameworks || exit 1; \
+	done
 
 golden: $(VENV)/dev ## Write the answers that tests compare with anew, for `git diff` to show what has changed
 	rm -rf tests/golden/answers

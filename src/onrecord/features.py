@@ -75,6 +75,9 @@ FEATURES: Final = {
     "onrecord.care.reassigning": ("reassign",),
     "onrecord.care.dismissing": ("dismiss_failures",),
 }
+#: Only for a person at the command line, never for a model: these use a file of this machine, erase a tenant, or open the
+#: store.
+FOR_PEOPLE: Final = frozenset({"export", "import_", "backup", "erase_tenant", "waive_keys"})
 #: The file of each operation by its name.
 HOMES: Final = {name: file for file, names in FEATURES.items() for name in names}
 

@@ -196,6 +196,16 @@ class Operation:
     function: Callable[[Call, Any], Any]
     begins: bool = False
 
+    @property
+    def tool_name(self) -> str:
+        """What a model calls it."""
+        return self.name.rstrip("_")
+
+    @property
+    def description(self) -> str:
+        """What it does, for a model, as one line."""
+        return " ".join((self.request.__doc__ or "").split())
+
     def is_offered_to(self, caller: Caller) -> bool:
         """Whether to show this operation to this caller: no permission or restriction rules it out."""
         return self.permission in caller.permissions and not self._is_refused_to(caller)

@@ -2,14 +2,11 @@
 
 from typing import Final
 
-from onrecord.access.keys import RevokeKey, WaiveKeys
-from onrecord.access.tenants import EraseTenant, SetTenant
-from onrecord.care.backup import Backup
-from onrecord.care.export import Export
-from onrecord.care.importing import Import
+from onrecord.access.keys import RevokeKey
+from onrecord.access.tenants import SetTenant
 from onrecord.catalog.operations import Prioritise
 from onrecord.context.turns import ClearTurns
-from onrecord.features import OPERATIONS
+from onrecord.features import FOR_PEOPLE, OPERATIONS
 from onrecord.model.schema import input_schema, output_schema
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation
@@ -19,22 +16,18 @@ from onrecord.workspace.agents import SetAgent
 from onrecord.workspace.artifacts import WriteArtifact
 from onrecord.workspace.scratchpads import ClearScratchpad
 
-#: Only for a person at the command line, never for a model: these use a file of this machine, erase a tenant, or open the store.
-_OF_PEOPLE: Final = (Export, Import, Backup, EraseTenant, WaiveKeys)
 #: These replace or end something without keeping a history.
 _REPLACE: Final = (ClearScratchpad, ClearTurns, Prioritise, RevokeKey, SetAgent, SetTenant, WriteArtifact)
 
 
 def _tool(operation: Operation) -> Tool:
-    name = operation.name.rstrip("_")
-
     def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
         return ToolAnswer(to_json(door.perform(operation, **arguments)))
 
     return Tool(
-        name=name,
-        title=name.replace("_", " ").capitalize(),
-        description=" ".join((operation.request.__doc__ or "").split()),
+        name=operation.tool_name,
+        title=operation.tool_name.replace("_", " ").capitalize(),
+        description=operation.description,
         takes=input_schema(operation.request),
         gives=output_schema(operation.answer),
         operation=operation,
@@ -45,4 +38,4 @@ def _tool(operation: Operation) -> Tool:
     )
 
 
-TOOLS: Final = tuple(_tool(each) for each in OPERATIONS if each.request not in _OF_PEOPLE)
+TOOLS: Final = tuple(_tool(each) for each in OPERATIONS if each.name not in FOR_PEOPLE)

@@ -1,0 +1,212 @@
+"""WHICH memory stands at an address? At most one live memory for each, found by tags, whatever the address looks like.
+
+An address is a tuple of texts, such as a namespace with a key, or the parts of a path. What a framework keeps under one
+address is one memory: replacing it makes a version, removing it retires it, and what comes there later is a new memory.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NoReturn
+
+from onrecord.doors import Door
+from onrecord.errors import Conflict, Forbidden, NotFound, invalid
+from onrecord.model import ids
+from onrecord.model.limits import BROWSE_LIMIT, STATUSES, TAGS, Scope, Status
+from onrecord.model.memory import Memory
+from onrecord.remember.remember import Remembered
+
+Address = tuple[str, ...]
+
+#: For everyone of the tenant, or for one user.
+SHELF_SCOPES: Final[tuple[Scope, ...]] = ("tenant", "user")
+_LIVE: Final[tuple[Status, ...]] = ("active", "stale")
+_ADDRESS: Final = "address"
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
+_TRIES: Final = 20
+#: The tags of a memory beside those of the prefixes of its address: where it is, where it was first, and one of its keeper.
+_OTHER_TAGS: Final = 3
+
+
+class Shelf:
+    """The memories of one keeper, such as a store of a framework, in one scope."""
+
+    def __init__(self, door: Door, name: str, scope: Scope) -> None:
+        if scope not in SHELF_SCOPES:
+            raise invalid("scope", f"must be one of {', '.join(SHELF_SCOPES)} (got {scope!a})")
+        if not _NAME.fullmatch(name):
+            raise invalid("name", f"must be up to 24 of a-z, 0-9, _ and -, from a letter on (got {name!a})")
+        self.door, self.name, self.scope = door, name, scope
+        self._owners: tuple[str, ...] | None = None if scope == "user" else ()
+
+    # Names
+
+    def tag(self, word: str, address: Iterable[str] = ()) -> str:
+        """A tag that nothing but this address has in this keeper and scope."""
+        told = json.dumps([self.scope, *address])
+        return f"{self.name}.{word}:{hashlib.sha256(told.encode()).hexdigest()[:32]}"
+
+    def tags(self, address: Address, *more: str) -> list[str]:
+        """What a memory at an address is found by: the address, and each of its prefixes."""
+        if len(address) > TAGS - _OTHER_TAGS:
+            raise invalid("address", f"must have at most {TAGS - _OTHER_TAGS} parts (has {len(address)})")
+        within = [self.tag("in", address[:depth]) for depth in range(len(address))]
+        return [self.tag("at", address), *within, *more]
+
+    def _id(self, address: Address, number: int) -> str:
+        return f"{self.tag('id', address).replace(':', '.')}.{number}"
+
+    # Reading
+
+    def where(self) -> dict[str, Any]:
+        """The filter for what is live in this scope. An admin sees what others keep for themselves; it is not ours."""
+        if self._owners is None:
+            # Nothing is saved by this; it tells who we are at a server, too.
+            tried = self.door.remember("Whose is this?", scope="user", alike="keep", dry_run=True)
+            self._owners = (tried.memory.owner,)
+        return {"scopes": [self.scope], "statuses": _LIVE, "owners": self._owners}
+
+    def find(self, addresses: Iterable[Address]) -> dict[Address, Memory]:
+        """The live memory at each of these addresses, where there is one."""
+        found: dict[Address, Memory] = {}
+        wanted = [self.tag("at", each) for each in dict.fromkeys(addresses)]
+        for start in range(0, len(wanted), TAGS):
+            at = wanted[start : start + TAGS]
+            page = self.door.browse(tags=at, limit=len(at), **self.where())
+            found |= {address_of(each): each for each in page.memories}
+        return found
+
+    def under(
+        self, prefix: Address = (), *, tag: str | None = None, page: int = BROWSE_LIMIT
+    ) -> Iterator[Memory]:
+        """The live memories whose address begins so, last updated first; with a tag of the keeper, those that have it."""
+        after: str | None = None
+        while True:
+            told = self.door.browse(
+                tags=[tag or self.tag("in", prefix)],
+                limit=max(1, min(page, BROWSE_LIMIT)),
+                after=after,
+                **self.where(),
+            )
+            yield from told.memories
+            if told.next is None:
+                return
+            after = told.next
+
+    # Writing
+
+    def put(self, address: Address, content: str, **fields: Any) -> Memory:
+        """Keep this at the address, instead of what is there; whoever comes last is right."""
+        id = self._id(address, 0)
+        for attempt in range(_TRIES):
+            try:
+                return _kept(self._remember(address, content, id, fields))
+            except Conflict:
+                # What had this id has ended.
+                held = self.find([address]).get(address)
+                id = self._new_id(address, attempt) if held is None else ids.exactly(held.id)
+        raise _busy(address)
+
+    def create(self, address: Address, content: str, **fields: Any) -> Memory | None:
+        """Keep this at the address, or None if something is there."""
+        for attempt in range(_TRIES):
+            if self.find([address]):
+                return None
+            try:
+                saved = self._remember(address, content, self._new_id(address, attempt), fields)
+            except Conflict:
+                continue
+            if saved.outcome == "updated":
+                # Someone else came first by a moment, so theirs is put back.
+                self._put_back(saved.memory)
+                return None
+            return _kept(saved)
+        raise _busy(address)
+
+    def revise(self, held: Memory, **changes: Any) -> Memory:
+        """Change what was read; VersionConflict if someone else has changed it since."""
+        revised = self.door.revise(ids.exactly(held.id), expected_version=held.version, **changes)
+        if revised.proposal is not None or revised.rejected:
+            _refuse_waiting(held.id)
+        return revised.memory
+
+    def move(self, held: Memory, to: Address, *tags: str, **changes: Any) -> Memory | None:
+        """Put what was read at another address, with its id and versions; None if something came there meanwhile."""
+        metadata = {**held.metadata, _ADDRESS: list(to)}
+        born = [tag for tag in held.tags if tag.startswith(f"{self.name}.of:")]
+        moved = self.revise(held, tags=[*self.tags(to), *born, *tags], metadata=metadata, **changes)
+        page = self.door.browse(tags=[self.tag("at", to)], limit=2, **self.where())
+        if len(page.memories) > 1:
+            self.revise(
+                moved,
+                tags=held.tags,
+                metadata=held.metadata,
+                **{name: getattr(held, name) for name in changes},
+            )
+            return None
+        return moved
+
+    def end(self, held: Memory, reason: str, *, erases: bool = False) -> bool:
+        """Retire it, or erase it with its history; false if it had ended before."""
+        try:
+            if erases:
+                gone = self.door.forget(ids.exactly(held.id))
+                changed, waits = gone.versions > 0, gone.proposal is not None or bool(gone.rejected)
+            else:
+                ended = self.door.retire(ids.exactly(held.id), reason=reason)
+                changed, waits = ended.changed, ended.proposal is not None or bool(ended.rejected)
+        except NotFound:
+            return False
+        if waits:
+            _refuse_waiting(held.id)
+        return changed
+
+    def _remember(self, address: Address, content: str, id: str, fields: Mapping[str, Any]) -> Remembered:
+        given = dict(fields)
+        more: Sequence[str] = given.pop("tags", ())
+        metadata = {_ADDRESS: list(address), **given.pop("metadata", {})}
+        tags = [*self.tags(address), self.tag("of", address), *more]
+        saved = self.door.remember(
+            content, id=id, tags=tags, metadata=metadata, alike="keep", scope=self.scope, **given
+        )
+        if saved.outcome in ("proposed", "rejected"):
+            _refuse_waiting(saved.memory.id)
+        if saved.scrubbed and (address_of(saved.memory) != address or set(tags) - set(saved.memory.tags)):
+            # Nobody would find it there again.
+            self.end(saved.memory, "its address holds a secret")
+            raise invalid("address", "holds what looks like a secret, which is not kept; choose another")
+        return saved
+
+    def _new_id(self, address: Address, attempt: int) -> str:
+        """One that nothing has had that was first kept at this address, also if it was moved or has ended."""
+        begun = self.door.browse(
+            tags=[self.tag("of", address)], limit=1, count=True, **{**self.where(), "statuses": STATUSES}
+        )
+        return self._id(address, (begun.total or 0) + attempt)
+
+    def _put_back(self, saved: Memory) -> None:
+        versions = self.door.history(ids.exactly(saved.id)).versions
+        before = next(each.memory for each in versions if each.number == saved.version - 1)
+        self.revise(saved, content=before.content, metadata=before.metadata, title=before.title)
+
+
+def address_of(memory: Memory) -> Address:
+    return tuple(memory.metadata[_ADDRESS])
+
+
+def _kept(saved: Remembered) -> Memory:
+    if saved.memory.waits:
+        _refuse_waiting(saved.memory.id)
+    return saved.memory
+
+
+def _busy(address: Address) -> Conflict:
+    return Conflict(f"What is kept at {address} was removed again and again meanwhile. Try it once more.")
+
+
+def _refuse_waiting(id: str) -> NoReturn:
+    raise Forbidden(
+        f"This waits for a person to approve it (memory {id}), so it is not in effect: what an agent or an unattended run may "
+        "change by itself depends on who wrote it and whom it is for."
+    )
