@@ -300,7 +300,7 @@ def describe(rule: rules.Rule) -> str:
     match rule:
         case rules.OrNone(inner):
             return f"{describe(inner)}, or nothing"
-        case rules.ListOf():
+        case rules.ListOf() | Several():
             return f"up to {rule.at_most}, each {describe(rule.each)}"
         case rules.Choice(options):
             known = {values: name for name, values, _ in LISTS}
@@ -313,8 +313,6 @@ def describe(rule: rules.Rule) -> str:
             return "a number from 0 to 1"
         case rules.Text():
             return _describe_text(rule)
-        case Several():
-            return f"up to {rule.at_most}, each {describe(rule.each)}"
         case FieldsOf():
             return f"an object with the fields of `{rule.request.__name__.lower()}`"
         case Object():
