@@ -763,7 +763,10 @@ PAGES_ASKED: Final[dict[str, list[list[Any]]]] = {
         ["/memory/{id}", {"act": "try_forgetting"}],
         ["/memory/{id}", {"act": "forget", "sure": "yes"}],
     ],
-    "/compare": [["/compare?since=2026-02-01", None]],
+    "/compare": [
+        ["/compare?since=2026-02-01", None],
+        ["/compare?of=catalog&since=2026-02-01", None],
+    ],
     "/conversation": [["/conversation", None], ["/conversation?name={beside}", None]],
     "/conversation/{id:path}": [
         ["/conversation/~ann/{beside}-talk", None],

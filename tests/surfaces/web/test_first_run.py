@@ -23,6 +23,7 @@ def test_an_empty_store_offers_three_things_and_the_demo_comes_and_goes(
 ) -> None:
     door = server.parts.door
     mine = window(server)
+    assert mine.open("/memory").locator(".empty").inner_text() == "There is no memory to show. Save one"
     page = mine.open("/")
     first = page.get_by_role("region", name="First things")
     assert first.get_by_role("heading").all_inner_texts() == [

@@ -211,6 +211,8 @@ def test_the_life_of_a_memory_is_led_on_its_page(served: Callable[..., Served], 
     assert acts_on(page) == {"try_forgetting"}
     assert "Archived because: It was turned off." in text_of(page)
     assert "<del>oak</del><ins>elm</ins>" in page
+    assert "<del>no</del><ins>yes</ins>" in page
+    assert '<bdi dir="auto">The staging host is <del>oak</del>' in page, "each text has its own direction"
     assert '{ "measures": [ "revenue < 5" ] }' in text_of(page)
     assert 'href="/memory/1"' in page
     assert "The staging host is elm." in client.get("/memory/new?again=2").text
@@ -266,7 +268,7 @@ def test_a_refused_revision_keeps_every_field_as_it_was_typed(server: Served) ->
     }
     answer = send(server.client, "/memory/1", "revise", **typed, expected_version="1")
     assert answer.status_code == 422
-    assert all(f'id="fault-{name}"' in answer.text for name in typed.keys() - {"content"})
+    assert all(f'id="fault-field-revise-{name}"' in answer.text for name in typed.keys() - {"content"})
     assert "{not json" in answer.text
     assert 'value="soon"' in answer.text
     assert server.parts.door.show("1").memory.version == 1

@@ -54,6 +54,7 @@ def test_without_scripts_every_page_reads_and_every_form_works(
     page.get_by_role("link", name="Now", exact=True).click()
     assert page.locator("h1").inner_text().startswith("Revenue is gross.")
     assert "Refunds are a cost." in page.locator("ul.relations").inner_text()
+    assert not page.locator("[data-graph]").is_visible(), "a picture that nothing draws takes no place"
     page.get_by_label("True at").fill("2001-01-01")
     page.get_by_role("button", name="Show").click()
     assert "did not exist at that time" in page.get_by_role("alert").inner_text()

@@ -93,6 +93,8 @@ def test_the_catalog_is_shown_as_it_was_known(server: Served) -> None:
     )
     assert ("amount_gross" in is_now, "amount_gross" in was) == (True, False)
     assert ("Amounts are in cents." in is_now, "Amounts are in cents." in was) == (False, True)
+    picture = text_of(server.client.get("/graph", params={"entity": "shop.orders"} | written).text)
+    assert ("shop.orders.amount " in picture, "amount_gross" in picture) == (True, False)
     assert server.client.get("/catalog/model", params=model | before).status_code == 404
     assert "Nothing was known of any source then." in server.client.get("/catalog", params=before).text
     for path in ("/catalog", "/catalog/source?name=shop", "/catalog/undocumented"):
@@ -101,6 +103,13 @@ def test_the_catalog_is_shown_as_it_was_known(server: Served) -> None:
         assert acts_on(page) == set()
         assert "/memory/new?entities" not in page
         assert "data-timebar" in page
+        assert "/compare?of=catalog&amp;since=" in page
+    compared = server.client.get("/compare", params={"of": "catalog", "since": then["known_at"]}).text
+    assert "retired shop.orders.amount " in text_of(compared)
+    assert "added shop.orders.amount_gross " in text_of(compared)
+    assert "formula: <del>amount</del>:sum" in compared
+    assert "formula: <ins>amount_gross</ins>:sum" in compared
+    assert "Amounts are in cents." not in compared
     moments = server.client.get("/compare/moments", params={"of": "catalog"}).json()
     assert moments == [write_instant(each) for each in reversed(door.moments(catalog=True).moments)]
     everything = server.client.get("/compare/moments", params={"of": "everything"}).json()
@@ -166,7 +175,7 @@ def test_two_times_stand_side_by_side(server: Served, told: list[datetime]) -> N
     door.relate("1", "supports", "2")
     ended = server.client.get("/compare", params={"since": write_instant(told[2])}).text
     assert "retired Deploys are frozen on Fridays." in text_of(ended)
-    assert "status reason: No longer." in text_of(ended)
+    assert "because: No longer." in text_of(ended)
     assert "related #1 supports #2" in text_of(ended)
     assert (
         "Nothing changed"

@@ -24,11 +24,14 @@ from tests.surfaces.web.conftest import Window
 #: An address for every page; `{memory}` and the like stand for what the store of this test holds.
 ADDRESSES = {
     "/": ["/", "/?question=which+column+is+revenue%3F", "/?question=revenue&as_of=2030-01-01"],
-    "/memory": ["/memory", "/memory?kinds=decision"],
+    "/memory": ["/memory", "/memory?kinds=decision", "/memory?statuses=superseded"],
     "/memory/new": ["/memory/new"],
     "/memory/{id}": ["/memory/1", "/memory/1?known_at=2030-01-01"],
     "/memory/{id}/forget": ["/memory/1/forget"],
-    "/compare": ["/compare?since=2020-01-01&until=2030-01-01"],
+    "/compare": [
+        "/compare?since=2020-01-01&until=2030-01-01",
+        "/compare?of=catalog&since=2020-01-01",
+    ],
     "/conversation": ["/conversation"],
     "/conversation/{id:path}": ["/conversation/~root/sprint"],
     "/artifact/{id}": ["/artifact/1"],
@@ -75,6 +78,11 @@ _BROKEN = """() => [...document.querySelectorAll("th, td")].flatMap((cell) => {
   }
   return broken;
 })"""
+#: The ids that several elements have: a label or a link then leads to the wrong one.
+_TWICE = """() => {
+  const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
+  return [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))];
+}"""
 #: What each page lets a browser run and load, and what no page holds, since it would not be run.
 STRICT = "default-src 'none'; script-src 'self'; style-src 'self'"
 INLINE = re.compile(r"<script(?![^>]* src=)|<style|<[^>]*\s(?:style|on[a-z]+)=", re.IGNORECASE)
@@ -237,6 +245,8 @@ def unreadable(page: Page) -> Iterator[str]:
             yield f"{fault['id']} at {[node['target'] for node in fault['nodes'][:3]]}"
     if page.evaluate("document.documentElement.scrollWidth > window.innerWidth + 1"):
         yield "wider than the screen"
+    if twice := page.evaluate(_TWICE):
+        yield f"several things of one id: {twice}"
     if page.locator("header [aria-current]").count() > 1:
         yield "two places of the menu at once"
     if broken := page.evaluate(_BROKEN):

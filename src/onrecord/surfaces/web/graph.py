@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from onrecord.errors import Invalid
+from onrecord.errors import Invalid, NotFound
 from onrecord.model.advice import UNADVISED
 from onrecord.model.ids import exactly
 from onrecord.model.limits import Status
@@ -119,8 +119,8 @@ def _around(view: PageView, found: _Found, id: str, depth: int, limit: int) -> s
 def _take_apart(view: PageView, found: _Found, thing: str) -> None:
     """The parts of a thing, as the catalog knows them; it may know nothing of it."""
     try:
-        inside = view.door.entities(thing, limit=_PARTS)
-    except Invalid:
+        inside = view.door.entities(thing, limit=_PARTS, **view.known_at)
+    except (Invalid, NotFound):
         return
     found.is_cut |= inside.total > len(inside.entities)
     for each in inside.entities:

@@ -45,6 +45,11 @@ class Form:
         """The act that it is sent for: that of the pressed button, or else its own."""
         return next(reversed(self.all(ACT)), "")
 
+    @property
+    def made_for(self) -> str:
+        """The act that its fields belong to, whichever of its buttons was pressed."""
+        return next(iter(self.all(ACT)), "")
+
     def one(self, name: str) -> str:
         """The only value of a field; empty if there is none."""
         values = self.all(name)
@@ -153,7 +158,7 @@ class PageView:
     def typed_into(self, act: str) -> Form | None:
         """What was typed into the form of an act, if that is the one that was sent."""
         form = self.typed if self.refused is None else self.refused.form
-        return form if form is not None and next(iter(form.all(ACT)), "") == act else None
+        return form if form is not None and form.made_for == act else None
 
     def faults_of(self, act: str) -> Mapping[str, str]:
         """What is wrong with the fields of the form of an act, if that is the one that was refused."""

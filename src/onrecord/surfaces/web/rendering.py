@@ -30,6 +30,17 @@ _PASSAGES: Final = 2
 _AROUND: Final = 200
 _MARK: Final = Markup("<mark>{}</mark>")
 _GAP: Final = Markup('<span class="gap" title="Text is left out here"> … </span>')
+#: The fields that forms call otherwise than their own names.
+_WORDS: Final = {
+    "content": "text",
+    "entities": "about",
+    "always_inject": "always apply",
+    "valid_from": "true since",
+    "valid_to": "true until",
+    "verified_at": "checked",
+    "conversation_by": "pinned by",
+    "status_reason": "because",
+}
 _CHANGED: Final = {"removed": Markup("<del>{}</del>"), "added": Markup("<ins>{}</ins>")}
 #: Nothing from elsewhere, nothing inline; pages are in no frame but where a page says so.
 POLICY: Final = {
@@ -78,7 +89,7 @@ def _templates() -> Environment:
         each.__name__: each
         for each in (
             check_words,
-            *(visible, marked, passage, field, code, word_diff, earlier, later),
+            *(visible, marked, passage, words, field, code, word_diff, earlier, later),
             *(moment, day, percent, iso),
         )
     }
@@ -122,9 +133,16 @@ def _with_marks(text: str, found: Sequence[tuple[int, int]]) -> Markup:
     )
 
 
+def words(name: str) -> str:
+    """A field by the name that it has on a page."""
+    return _WORDS.get(name) or name.replace("_", " ")
+
+
 def field(memory: Memory, name: str) -> str:
     """One field of a memory in words, to compare it with that of another."""
     value = getattr(memory, name)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     if isinstance(value, datetime):

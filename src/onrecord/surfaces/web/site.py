@@ -212,7 +212,7 @@ def _asked(request: Request) -> str:
 
 def problem_page(request: Request, error: Exception, *, leads_on: bool = True) -> Response:
     """The page for a request that could not be answered; strangers are led to the sign-in page."""
-    if isinstance(error, Unauthenticated) and request.method == "GET" and leads_on:
+    if isinstance(error, Unauthenticated) and request.method in ("GET", "HEAD") and leads_on:
         return RedirectResponse(f"{SIGN_IN}?next={quote(_asked(request), safe='')}", 303)
     kind = kind_of(error)
     page = render(

@@ -96,6 +96,9 @@ function elements(picture) {
 const FEW = 12;
 // What a node takes with its label.
 const LABEL = { x: 130, y: 75 };
+// How much more than that it needs for labels to lie beside each other, and how high a picture may become for it.
+const ROOM = 1.6;
+const HIGHEST = 1200;
 const spaced = { animate: false, padding: 32, nodeDimensionsIncludeLabels: true };
 
 // What surrounds one node stands in rings around it; where there is much, or no centre, forces place it.
@@ -138,12 +141,18 @@ function rings(picture, centre) {
   return places;
 }
 
+// Where a screen is narrow or nodes are many, the picture becomes higher.
+function makeRoom(picture, element) {
+  const needed = (ROOM * picture.nodes.length * LABEL.x * LABEL.y) / element.clientWidth;
+  if (needed > element.clientHeight) element.style.height = `${Math.min(needed, HIGHEST)}px`;
+}
+
 // Layouts leave much of a picture empty and make its labels too small to read: the nodes are moved together, or apart, until
 // they fill the shape that there is, and none lies upon another.
 function spread(drawn, element, isEven) {
   const nodes = drawn.nodes().toArray();
   const { clientWidth: width, clientHeight: height } = element;
-  const zoom = Math.min(1, Math.sqrt((width * height) / (nodes.length * LABEL.x * LABEL.y)));
+  const zoom = Math.min(1, Math.sqrt((width * height) / (ROOM * nodes.length * LABEL.x * LABEL.y)));
   const room = { x: width / zoom - LABEL.x, y: height / zoom - LABEL.y };
   const at = nodes.map((node) => ({ ...node.position() }));
   for (const axis of ["x", "y"]) {
@@ -178,6 +187,7 @@ function push(at, room) {
 }
 
 function draw(element, picture) {
+  if (picture.layout !== "flow") makeRoom(picture, element);
   const layout = placed(picture, element);
   const drawn = cytoscape({
     container: element,
