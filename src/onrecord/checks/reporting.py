@@ -33,7 +33,8 @@ def junit(memories: "Sequence[CheckedMemory]", queries: "Sequence[QueryFit]") ->
     suite.set("failures", str(failures))
     suite.set("skipped", str(skipped))
     indent(suite)
-    return tostring(suite, encoding="UTF-8", xml_declaration=True).decode() + "\n"
+    written: bytes = tostring(suite, encoding="UTF-8", xml_declaration=True)
+    return written.decode() + "\n"
 
 
 def _case(suite: Element, name: str, title: str, ms: int) -> Element:
