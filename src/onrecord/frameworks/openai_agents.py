@@ -77,7 +77,8 @@ class OnRecordSession(SessionABC):
 
     async def pop_item(self) -> "TResponseInputItem | None":
         """Take the last item back; None if there is none."""
-        return await _to_its_end(self._pop)
+        taken: TResponseInputItem | None = await _to_its_end(self._pop)
+        return taken
 
     async def clear_session(self) -> None:
         """Delete every item. The conversation stays, with what else it holds."""
