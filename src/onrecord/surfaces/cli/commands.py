@@ -58,6 +58,8 @@ COMMON: Final = (
 IN_CONVERSATION: Final = click.Option(
     ["--in-conversation"], help="The conversation you speak in; else ONRECORD_CONVERSATION."
 )
+#: Shown to a person who waits where nothing is counted.
+WORKING: Final = "working"
 # How a field that holds several values is called when one of them is given.
 _SINGULAR: Final = {"statuses": "status", "supersedes": "supersedes"}
 _PLURAL: Final = re.compile(r"ies$|s$")
@@ -189,7 +191,7 @@ def _runner(operation: Operation) -> Callable[..., None]:
             checked(request, _owner(config))
         # A dry run makes no store.
         creates = operation.begins and not getattr(request, "dry_run", False)
-        with reached_door(common, create=creates) as door:
+        with reached_door(common, create=creates, waiting=WORKING) as door:
             answer = door.perform(operation, request)
             _print(
                 answer,
@@ -285,17 +287,24 @@ def _owner(config: "Config") -> "Caller":
 
 
 @contextmanager
-def reached_door(common: dict[str, Any], *, create: bool = False) -> "Iterator[Door]":
-    """The door to the store in the options: of this machine, or of a server."""
+def reached_door(
+    common: dict[str, Any], *, create: bool = False, waiting: str | None = None
+) -> "Iterator[Door]":
+    """The door to the store in the options: of this machine, or of a server. A person who waits longer than a moment is shown
+    `waiting`, or how far it is.
+    """
     config = config_of(common)
     if config.url is None:
-        with opened_door(common, create=create) as door:
+        with opened_door(common, create=create, waiting=waiting) as door:
             yield door
         return
     refuse_names(common)
     with client_needed():
         from onrecord.client import connect
-    with connect(config.url, key=config.key, conversation=config.conversation) as client:
+    with (
+        render.progress(waiting),
+        connect(config.url, key=config.key, conversation=config.conversation) as client,
+    ):
         try:
             yield client
         except Unauthenticated:
@@ -330,7 +339,9 @@ def client_needed() -> Iterator[None]:
 
 
 @contextmanager
-def opened_door(common: dict[str, Any], *, create: bool = False) -> "Iterator[OnRecord]":
+def opened_door(
+    common: dict[str, Any], *, create: bool = False, waiting: str | None = None
+) -> "Iterator[OnRecord]":
     """The door to a store of this machine, for the caller in the options; Invalid if they name a server. A store is made
     only with `create`.
     """
@@ -340,7 +351,7 @@ def opened_door(common: dict[str, Any], *, create: bool = False) -> "Iterator[On
     config = config_of(common)
     refuse_server(config)
     with (
-        render.progress() as report,
+        render.progress(waiting) as report,
         connect(config.db, caller=_owner(config), progress=report, create=create) as door,
     ):
         yield door

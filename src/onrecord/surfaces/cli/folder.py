@@ -9,7 +9,14 @@ import click
 from onrecord.model.wire import to_json
 from onrecord.surfaces.cli import render
 from onrecord.surfaces.cli.background_embedding import leave_worker
-from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, config_of, reached_door
+from onrecord.surfaces.cli.commands import (
+    COMMON,
+    IN_CONVERSATION,
+    WORKING,
+    common_options,
+    config_of,
+    reached_door,
+)
 from onrecord.surfaces.cli.sections import OrderedGroup
 
 _HELP: Final = """Edit memories as a folder of Markdown, one file each, for example in git.
@@ -45,7 +52,7 @@ def _runner(name: str) -> Callable[..., None]:
 
         act = {"write": applying.write, "plan": applying.planned, "apply": applying.apply}[name]
         common = common_options(context, given)
-        with reached_door(common) as door:
+        with reached_door(common, waiting=WORKING) as door:
             answer = act(door, Path(folder).expanduser())
             if common["as_json"]:
                 render.show_json(to_json(answer))

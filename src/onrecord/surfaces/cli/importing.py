@@ -12,7 +12,7 @@ from onrecord.features import operation_named
 from onrecord.model.wire import to_json
 from onrecord.surfaces.cli import render
 from onrecord.surfaces.cli.background_embedding import leave_worker
-from onrecord.surfaces.cli.commands import common_options, config_of, operation_command, reached_door
+from onrecord.surfaces.cli.commands import WORKING, common_options, config_of, operation_command, reached_door
 
 if TYPE_CHECKING:
     from onrecord.doors import Door
@@ -100,7 +100,9 @@ def _door(common: dict[str, Any], *, dry_run: bool) -> "Iterator[Door]":
     """The door to the store; where there is none yet, a dry run is made against an empty one."""
     with ExitStack() as opened:
         try:
-            door = opened.enter_context(reached_door(common, create=not dry_run))
+            door = opened.enter_context(reached_door(common, create=not dry_run, waiting=WORKING))
         except NoStore:
-            door = opened.enter_context(reached_door({**common, "db": ":memory:"}, create=True))
+            door = opened.enter_context(
+                reached_door({**common, "db": ":memory:"}, create=True, waiting=WORKING)
+            )
         yield door

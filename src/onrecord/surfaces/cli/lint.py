@@ -1,7 +1,8 @@
 """WHAT is another system's memory worth? `onrecord lint` reads its store and says what is wrong in it; nothing is imported."""
 
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -9,11 +10,19 @@ from onrecord.care.foreign import FORMATS, format_of, read
 from onrecord.model.wire import to_json
 from onrecord.surfaces.cli import render
 
+Found = TypeVar("Found")
+
 _HELP: Final = """Say what is wrong in a store of another system, without importing anything: how much in it is repeated, a secret,
 contradictory, true for a moment only, old, or leads nowhere, each with evidence.
 
 PATH is its file or folder. No store of ours is opened, nothing is sent anywhere, and no model is asked.
 """
+
+
+def _counted(items: Iterable[Found], report: render.Report) -> Iterator[Found]:
+    for number, item in enumerate(items, 1):
+        report("reading", number, None)
+        yield item
 
 
 def lint_command() -> click.Command:
@@ -45,7 +54,9 @@ def _run(path: str, source: str | None, stale_days: int, as_json: bool, **_: Any
     from onrecord.care.foreign.linting import linted
 
     name = source or format_of(path)
-    found = linted(read(name, path), source=name, path=path, now=datetime.now(UTC), stale_days=stale_days)
+    with render.progress("comparing") as report:
+        items = _counted(read(name, path), report)
+        found = linted(items, source=name, path=path, now=datetime.now(UTC), stale_days=stale_days)
     if as_json:
         render.show_json(to_json(found))
     else:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from onrecord.surfaces.cli.commands import COMMON, common_options, config_of, opened_door
+from onrecord.surfaces.cli.commands import COMMON, WORKING, common_options, config_of, opened_door
 
 _HELP = """Bring the store up to date, and take over what the project's former name left behind.
 
@@ -43,7 +43,7 @@ def _run(context: click.Context, distribute: bool, **given: Any) -> None:
     for former, now in former_name.take_over(config_path(), default_store()):
         click.echo(f"Copied {former} to {now}. The former one was left as it is.")
     common = common_options(context, given)
-    with opened_door(common, create=False) as door:
+    with opened_door(common, create=False, waiting=WORKING) as door:
         state = door.status()
     click.echo(f"{state.location} is up to date.")
     if distribute:

@@ -15,6 +15,10 @@ from onrecord.surfaces.cli.parts import READER, Part, TextTable
 
 #: The exit code of `impact` if something would go stale.
 WOULD_GO_STALE: Final = 7
+#: Whatever takes no longer than this shows no bar.
+_QUICK_S: Final = 1.0
+#: What is being done, how much of it is, and of how much, if that is known.
+Report = Callable[[str, int, int | None], None]
 
 
 def show_json(value: Any, *, err: bool = False, indent: int | None = 2) -> None:
@@ -48,37 +52,16 @@ def exit_code(answer: Any) -> int:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, int, int | None], None]]:
-    """A bar while a person waits; nothing if nobody watches."""
+def progress(waiting: str | None = None) -> Iterator[Report]:
+    """A bar for whatever takes longer than a second while a person waits; nothing if nobody watches. `waiting` says what is being
+    done where nothing is counted.
+    """
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
-    from rich.text import Text
+    from onrecord.surfaces.cli.progress_bar import shown_after
 
-    class RateColumn(TextColumn):
-        """How many are done in a second, once that can be told."""
-
-        def render(self, task: Task) -> Text:
-            rate = task.finished_speed or task.speed
-            return Text("" if rate is None else f"{rate:,.0f}/s")
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        RateColumn(""),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def report(what: str, done: int, total: int | None) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done, total=total)
-
+    with shown_after(_QUICK_S, waiting) as report:
         yield report
 
 
@@ -88,7 +71,10 @@ def _show_table(table: TextTable) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(*table.headings, box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in table.headings:
+        # A long id goes on in the next line: half of one is of no use.
+        drawn.add_column(heading, overflow="fold")
     for row in table.rows:
         drawn.add_row(*(Text(visible(cell)) for cell in row))
     Console().print(drawn)
