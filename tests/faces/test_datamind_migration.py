@@ -195,7 +195,9 @@ class TestOddRows:
         poison, sound = inside(quick, "lawfirm-A")
         assert (poison.kind, poison.metadata) == ("fact", {"_legacy_kind": "opinion"})
         assert sound.metadata == {}
-        assert told.warnings == ("Row b1 was of the kind 'opinion', which there is not; it is a fact now",)
+        assert told.warnings == (
+            "Row b1 was of the kind 'opinion', which does not exist here; it is a fact now",
+        )
         there = quick.as_caller(Caller(tenant="lawfirm-A", user="ann"))
         assert [hit.memory.id for hit in there.recall("tea").hits] == ["b1"]
 

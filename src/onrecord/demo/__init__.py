@@ -1,6 +1,6 @@
 """WHAT does a new person look at? A demo shop: what a small team and its agents learned in seven months.
 
-It is told to a store of its own on a clock of its own, so that its past is a real one, and comes from there as an
+It happens in a store of its own on a clock of its own, so that its past is a real one, and comes from there as an
 export. Everything in it has the tag `demo`, by which it is removed again.
 """
 

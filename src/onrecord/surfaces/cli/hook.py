@@ -28,7 +28,7 @@ from onrecord.surfaces.cli.commands import (
     reached_door,
     request_of,
 )
-from onrecord.surfaces.cli.hook_limit import Reply
+from onrecord.surfaces.cli.hook_limit import HookReply
 from onrecord.surfaces.cli.hook_limit import within as in_time
 from onrecord.surfaces.cli.hook_session import HookSession
 from onrecord.text.spoken import said_by_themselves
@@ -56,7 +56,7 @@ that this session was not shown yet. At Stop, PreCompact and SessionEnd it hands
 
 Reads the event, a JSON object, from standard input or from the argument, and the transcript that it names; prints what the
 host is to hand to the agent, if anything. Every turn is read once. Without an advisor, the agent is asked to save what
-matters itself, unless it has. Errors never block the agent: their exit code is always 1. With --within they are told to the
+matters itself, unless it has. Errors never block the agent: their exit code is always 1. With --within they go to the
 person and the exit code is 0, and whatever takes longer goes on alone.
 """
 
@@ -94,14 +94,14 @@ def hook_command() -> click.Command:
 def _run(context: click.Context, event: str | None, within: float | None, **given: Any) -> None:
     common = common_options(context, given)
     try:
-        told = _told(event)
+        message = _read(event)
         if within is None:
-            reply = _answered(told, given, common)
+            reply = _answered(message, given, common)
             click.echo(reply.text, nl=False)
             reply.delivered()
             return
-        late = _without_memory(told, f"no answer within {within:g} s")
-        click.echo(in_time(within, lambda: _forgiven(told, given, common), late), nl=False)
+        late = _without_memory(message, f"no answer within {within:g} s")
+        click.echo(in_time(within, lambda: _forgiven(message, given, common), late), nl=False)
     except OnRecordError as problem:
         if within is not None:
             click.echo(_without_memory({}, str(problem)), nl=False)
@@ -110,37 +110,37 @@ def _run(context: click.Context, event: str | None, within: float | None, **give
         context.exit(_FAILED)
 
 
-def _forgiven(told: Any, given: dict[str, Any], common: dict[str, Any]) -> Reply:
-    """What the host is to be told; a failure as a message to the person, whatever it is."""
+def _forgiven(message: Any, given: dict[str, Any], common: dict[str, Any]) -> HookReply:
+    """The reply to the host; any failure becomes a message to the person."""
     try:
-        return _answered(told, given, common)
+        return _answered(message, given, common)
     except OnRecordError as problem:
-        return Reply(_without_memory(told, str(problem)))
+        return HookReply(_without_memory(message, str(problem)))
     except Exception as problem:
-        return Reply(_without_memory(told, f"{type(problem).__name__} inside OnRecord"))
+        return HookReply(_without_memory(message, f"{type(problem).__name__} inside OnRecord"))
 
 
-def _without_memory(told: Any, reason: str) -> str:
+def _without_memory(message: Any, reason: str) -> str:
     """Said to the person: the agent would take it for something to do."""
-    begins = isinstance(told, dict) and told.get("hook_event_name") in _BEGINNINGS
+    begins = isinstance(message, dict) and message.get("hook_event_name") in _BEGINNINGS
     what = "this turn runs without memory" if begins else "this turn may not be kept"
     return json.dumps({"systemMessage": f"OnRecord: {what}: {reason}"}, ensure_ascii=False) + "\n"
 
 
-def _answered(told: Any, given: dict[str, Any], common: dict[str, Any]) -> Reply:
+def _answered(message: Any, given: dict[str, Any], common: dict[str, Any]) -> HookReply:
     """What the hook of an event prints."""
-    name = told.get("hook_event_name") if isinstance(told, dict) else None
+    name = message.get("hook_event_name") if isinstance(message, dict) else None
     options = request_of(EndTurn, given | {"event": "{}"})
     assert isinstance(options, EndTurn)
     with reached_door(common, create=True) as door:
         if name == "SessionStart":
-            reply = _at_start(door, told)
+            reply = _at_start(door, message)
         elif name in _BEGINNINGS:
-            reply = _on_prompt(door, told)
+            reply = _on_prompt(door, message)
         else:
-            request = replace(options, event=told, transcript=_transcript(told))
+            request = replace(options, event=message, transcript=_transcript(message))
             output = door.perform(operation_named("end_turn"), request).output
-            reply = Reply(f"{output}\n" if output else "")
+            reply = HookReply(f"{output}\n" if output else "")
         leave_worker(door, config_of(common))
     return reply
 
@@ -150,56 +150,56 @@ def _for_agent(name: str, text: str) -> str:
     return json.dumps({"hookSpecificOutput": added}, ensure_ascii=False) + "\n"
 
 
-def _at_start(door: "Door", told: dict[str, Any]) -> Reply:
+def _at_start(door: "Door", message: dict[str, Any]) -> HookReply:
     """The standing notes, and how much more there is to search."""
-    if told.get("source") in _GO_ON:
-        return Reply("")
+    if message.get("source") in _GO_ON:
+        return HookReply("")
     given = door.context(parts=["always", "briefing"], max_tokens=_TOKENS)
     kinds = door.tally("kind")
     if not kinds.total:
-        return Reply("")
+        return HookReply("")
     counted = ", ".join(f"{each.memories} {each.value}" for each in kinds.groups)
     held = f"Memory (OnRecord) holds {kinds.total} memories: {counted}. Search it before you decide what may be known."
     text = "\n".join(filter(None, (given.text, held)))
-    return Reply(_for_agent("SessionStart", text), lambda: _session(told).note((), anew=True))
+    return HookReply(_for_agent("SessionStart", text), lambda: _session(message).note((), anew=True))
 
 
-def _on_prompt(door: "Door", told: dict[str, Any]) -> Reply:
+def _on_prompt(door: "Door", message: dict[str, Any]) -> HookReply:
     """The memories that bear on a prompt, as data; each version of one once a session."""
-    prompt = said_by_themselves(str(told.get("prompt") or ""))
+    prompt = said_by_themselves(str(message.get("prompt") or ""))
     if len(prompt.split()) < _FEWEST_WORDS:
-        return Reply("")
-    session = _session(told)
+        return HookReply("")
+    session = _session(message)
     known = session.shown()
     hits = door.recall(prompt[-QUESTION_CHARACTERS:], limit=_MEMORIES).hits
     fresh = {f"{hit.memory.id}@{hit.memory.version}": hit.memory for hit in hits}
     fresh = {version: memory for version, memory in fresh.items() if version not in known}
     if not fresh:
-        return Reply("")
+        return HookReply("")
     text = framed(list(fresh.values()), heading=_HEADING)
-    return Reply(_for_agent(str(told["hook_event_name"]), str(text)), lambda: session.note(fresh))
+    return HookReply(_for_agent(str(message["hook_event_name"]), str(text)), lambda: session.note(fresh))
 
 
-def _session(told: dict[str, Any]) -> HookSession:
-    return HookSession(str(told.get("session_id") or told.get("conversation_id") or ""))
+def _session(message: dict[str, Any]) -> HookSession:
+    return HookSession(str(message.get("session_id") or message.get("conversation_id") or ""))
 
 
-def _told(event: str | None) -> Any:
+def _read(event: str | None) -> Any:
     text = sys.stdin.read(_EVENT_BYTES) if event in (None, "-") else str(event)
     try:
-        told = json.loads(text)
+        message = json.loads(text)
         return (
-            {name: value[-_LONGEST:] if isinstance(value, str) else value for name, value in told.items()}
-            if isinstance(told, dict)
-            else told
+            {name: value[-_LONGEST:] if isinstance(value, str) else value for name, value in message.items()}
+            if isinstance(message, dict)
+            else message
         )
     except (ValueError, RecursionError):
         raise invalid("event", "is not JSON; give what the host writes to its hook") from None
 
 
-def _transcript(told: Any) -> str | None:
+def _transcript(message: Any) -> str | None:
     """The last lines of the transcript that an event names; without it, the event alone is read."""
-    named = told.get("transcript_path") if isinstance(told, dict) else None
+    named = message.get("transcript_path") if isinstance(message, dict) else None
     if not isinstance(named, str) or not named:
         return None
     path = Path(named).expanduser()

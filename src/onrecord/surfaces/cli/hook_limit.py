@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 
-class Reply(NamedTuple):
+class HookReply(NamedTuple):
     """What a hook prints, and what is done once that was in time."""
 
     text: str
     delivered: Callable[[], None] = lambda: None
 
 
-def within(seconds: float, work: Callable[[], Reply], late: str) -> str:
+def within(seconds: float, work: Callable[[], HookReply], late: str) -> str:
     """What `work` returns, or `late` if it takes longer; what was begun is then still completed.
 
     Where a process cannot be copied, the work is done here, however long it takes.
@@ -48,7 +48,7 @@ def _age_s() -> float:
         return 0.0
 
 
-def _alone(work: Callable[[], Reply], writes: int) -> NoReturn:
+def _alone(work: Callable[[], HookReply], writes: int) -> NoReturn:
     """In the copy: the host waits until its streams are closed, so they are not ours; nor is its end."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):

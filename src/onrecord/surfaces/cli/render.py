@@ -58,7 +58,7 @@ def progress() -> Iterator[Callable[[str, int, int | None], None]]:
     from rich.text import Text
 
     class RateColumn(TextColumn):
-        """How many are done in a second, once that can be told."""
+        """How many are done in a second, once that is known."""
 
         def render(self, task: Task) -> Text:
             rate = task.finished_speed or task.speed
