@@ -251,7 +251,7 @@ class TestOddRows:
         [
             ({"metadata": "{not json"}, "metadata that cannot be read"),
             ({"content": "tea \x00 is matcha"}, "a NUL character"),
-            ({"content": b"tea \xff is matcha"}, "no text"),
+            ({"content": b"tea \xff is matcha"}, "cannot be stored as text"),
         ],
     )
     def test_what_cannot_be_taken_whole_leaves_the_old_table_under_another_name(
