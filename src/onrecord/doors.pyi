@@ -536,7 +536,7 @@ class Door:
         later: bool = ...,
         remind: bool = ...,
     ) -> EndedTurn:
-        """Hand over what a coding agent's host tells the hook of an event such as Stop or PreCompact: the facts of the turn are"""
+        """Hand over what a coding agent's host gives the hook of an event such as Stop or PreCompact: the facts of the turn are"""
         ...
     def add_check(
         self,
@@ -986,7 +986,7 @@ class Door:
         *,
         name: str | None = ...,
     ) -> Dismissed:
-        """Forget the jobs of the tenant that were given up, so that its status no longer tells of them."""
+        """Forget the jobs of the tenant that were given up, so that its status no longer lists them."""
         ...
 
 class AsyncDoor:
@@ -1466,7 +1466,7 @@ class AsyncDoor:
         later: bool = ...,
         remind: bool = ...,
     ) -> EndedTurn:
-        """Hand over what a coding agent's host tells the hook of an event such as Stop or PreCompact: the facts of the turn are"""
+        """Hand over what a coding agent's host gives the hook of an event such as Stop or PreCompact: the facts of the turn are"""
         ...
     async def add_check(
         self,
@@ -1916,5 +1916,5 @@ class AsyncDoor:
         *,
         name: str | None = ...,
     ) -> Dismissed:
-        """Forget the jobs of the tenant that were given up, so that its status no longer tells of them."""
+        """Forget the jobs of the tenant that were given up, so that its status no longer lists them."""
         ...

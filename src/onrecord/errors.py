@@ -123,4 +123,4 @@ class ProviderError(OnRecordError):
 
 
 class CatalogUnavailable(ProviderError):
-    """Another system's catalog did not answer as it should. What it did not say is taken neither for yes nor for no."""
+    """Another system's catalog did not answer as it should. Nothing is assumed about what it did not say."""

@@ -129,7 +129,7 @@ def test_whatever_a_provider_does_is_a_note_and_the_key_is_in_none(
     faults = {
         Fails(401, f"Incorrect API key provided: {KEY}"): "refused (HTTP 401",
         Breaks(): "The advisor openai:scripted",
-        Talks(2_000_000): "more than is read",
+        Talks(2_000_000): "a longer reply than is read",
         Says("I cannot help with that."): "names none of the candidates",
         # A number in a refusal is no order.
         Says("Sorry, I cannot put 17 candidates into an order."): "names none of the candidates",
@@ -139,11 +139,11 @@ def test_whatever_a_provider_does_is_a_note_and_the_key_is_in_none(
         Says("[1," * 300_000): "names none of the candidates",
         Hangs(end): "did not answer in time",
         Drips(end): "did not answer in time",
-        Sends(b"<html>Sign in</html>", "text/html"): "is not understood",
-        Sends(b'data: {"choices": [{"del', "text/event-stream"): "is not understood",
-        Sends(b'{"choices": [], "model": null}'): "is not understood",
-        Sends(): "is not understood",
-        Sends(b"\x1f\x8b" * 50, "application/octet-stream"): "is not understood",
+        Sends(b"<html>Sign in</html>", "text/html"): "cannot be read",
+        Sends(b'data: {"choices": [{"del', "text/event-stream"): "cannot be read",
+        Sends(b'{"choices": [], "model": null}'): "cannot be read",
+        Sends(): "cannot be read",
+        Sends(b"\x1f\x8b" * 50, "application/octet-stream"): "cannot be read",
         # The words of a service reach terminals.
         Fails(
             404, "no \x1b[31mmodel\u202e here"
@@ -166,7 +166,7 @@ def test_a_request_is_sent_on_to_nobody(advised: Open, model: ScriptedModel) -> 
         location = f"{other.url}/chat/completions"
         model.script = lambda body, there=location, status=status: Sends(status=status, location=there)
         note = ask(advised(), "rerank", TO_RANK).note or ""
-        assert f"is elsewhere (HTTP {status}), and nothing is sent on" in note
+        assert f"redirects to another address (HTTP {status}), which is not followed" in note
     assert (other.asked, len(model.asked)) == ([], 4)
     other.close()
 
@@ -337,7 +337,7 @@ def test_requests_name_models_that_are_configured_and_no_others(advised: Open, m
         assert model.asked[-1]["model"] == used
     told = ask(door, "rerank_fine", TO_RANK, "claude-opus-4-7")
     assert (
-        "not a model that is configured here; there are openai:scripted, openai:strong, openai:small"
+        "not a model that is configured here; the configured ones are openai:scripted, openai:strong, openai:small"
         in told.note
     )
     assert len(model.asked) == 3
@@ -395,7 +395,7 @@ def test_the_client_of_each_provider_sends_and_reads_its_own_format(
     for fault, words in (
         (Fails(401, f"Incorrect API key provided: {KEY}"), "refused (HTTP 401"),
         (Breaks(), f"The advisor {kind}:scripted"),
-        (Talks(2_000_000), "more than is read"),
+        (Talks(2_000_000), "a longer reply than is read"),
         (Hangs(end), "did not answer in time"),
     ):
         model.script = lambda body, fault=fault: fault

@@ -83,6 +83,8 @@ def test_advice_is_given_on_every_way_in(server: Served, model: ScriptedModel) -
     ask(server, "PATCH", "/v1/tenants", json={"advice": ["expand", "tag"]})
     notes = asyncio.run(_by_mcp(server.url))
     assert notes == (["Also searched: 'back from Tokyo'"], ["Tagged by openai:scripted: travel"])
+    page = server.client.get("/", params={"question": "back travel"})
+    assert (page.status_code, "Also searched: &#39;back from Tokyo&#39;" in page.text) == (200, True)
     status = ask(server, "GET", "/v1/status")
     assert status["advisor"]["models"][0]["model"] == "openai:scripted"
     assert {each["task"] for each in status["advice"][0]["usage"]} >= {

@@ -122,16 +122,17 @@ def test_what_stands_around_a_body_without_end_is_refused_before_it_is_all_there
         assert server.client.get("/health/live").status_code == 200
 
 
-def test_a_large_body_has_as_long_as_it_comes(quick: Process) -> None:
+def test_a_large_body_has_as_long_as_it_comes(words_alone: None, started: Starting) -> None:
     """Larger than any buffer on the way, and a long head before it."""
-    assert quick.client.post("/v1/workspace/conversations", json={"id": "c"}).status_code == 200
-    said = quick.client.post(
+    server = started()
+    assert server.client.post("/v1/workspace/conversations", json={"id": "c"}).status_code == 200
+    said = server.client.post(
         "/v1/workspace/artifacts",
         json={"path": "a.txt", "content": "x" * 900_000, "conversation": "c"},
         headers={"X-Long": "x" * (HEAD_BYTES // 2)},
     )
     assert said.status_code == 200, said.text
-    again = [quick.client.get("/v1/memories").status_code for _ in range(3)]
+    again = [server.client.get("/v1/memories").status_code for _ in range(3)]
     assert again == [200, 200, 200]
 
 

@@ -195,7 +195,9 @@ class TestOddRows:
         poison, sound = inside(quick, "lawfirm-A")
         assert (poison.kind, poison.metadata) == ("fact", {"_legacy_kind": "opinion"})
         assert sound.metadata == {}
-        assert told.warnings == ("Row b1 was of the kind 'opinion', which there is not; it is a fact now",)
+        assert told.warnings == (
+            "Row b1 was of the kind 'opinion', which does not exist here; it is a fact now",
+        )
         there = quick.as_caller(Caller(tenant="lawfirm-A", user="ann"))
         assert [hit.memory.id for hit in there.recall("tea").hits] == ["b1"]
 
@@ -249,7 +251,7 @@ class TestOddRows:
         [
             ({"metadata": "{not json"}, "metadata that cannot be read"),
             ({"content": "tea \x00 is matcha"}, "a NUL character"),
-            ({"content": b"tea \xff is matcha"}, "no text"),
+            ({"content": b"tea \xff is matcha"}, "cannot be stored as text"),
         ],
     )
     def test_what_cannot_be_taken_whole_leaves_the_old_table_under_another_name(

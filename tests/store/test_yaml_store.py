@@ -16,7 +16,8 @@ from onrecord.store.yaml.backend import YamlBackend
 from onrecord.testing.attaching import AttachConformance
 from onrecord.testing.builders import everything
 from onrecord.testing.embedding import CatchingUpConformance, NearConformance
-from onrecord.testing.jobs import WorkerConformance
+from onrecord.testing.feedback import FeedbackConformance, MeasuredSwitchConformance
+from onrecord.testing.jobs import JobConformance, WorkerConformance
 from onrecord.testing.ledger import (
     AuditConformance,
     KeyConformance,
@@ -25,6 +26,7 @@ from onrecord.testing.ledger import (
 )
 from onrecord.testing.listing import BrowseConformance, TallyConformance
 from onrecord.testing.past import PastConformance
+from onrecord.testing.people import PeopleConformance
 from onrecord.testing.relations import WalkConformance
 from onrecord.testing.said_already import RejectedConformance, SaidAlreadyConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
@@ -41,7 +43,7 @@ OF_THE_INDEX = {
     VisibilityConformance, NameConformance, PastConformance, StatisticsConformance,
     KeyConformance, AuditConformance, LimitConformance, RepeatedRequestConformance, WorkerConformance,
     UpkeepConformance, PeriodicConformance, TrueThenConformance, KnownThenConformance, HistoryConformance, AttachConformance,
-    SaidAlreadyConformance, RejectedConformance,
+    SaidAlreadyConformance, RejectedConformance, JobConformance, PeopleConformance, FeedbackConformance, MeasuredSwitchConformance,
 }  # fmt: skip
 WRITTEN_DOWN = [suite for suite in StoreConformance.__bases__ if suite not in OF_THE_INDEX]
 

@@ -1,11 +1,5 @@
-"""Servers of others: one that uses what the protocol offers, and one that says what it is told.
+"""A server of others, which uses what the protocol offers: `whole().run()` serves over standard input and output."""
 
-`python foreign_servers.py whole` serves over standard input and output; `python foreign_servers.py lines FILE` answers
-each line that comes with the next line of the file, and writes what came to FILE.heard.
-"""
-
-import sys
-from pathlib import Path
 from typing import Any
 
 from mcp.server import MCPServer
@@ -65,19 +59,3 @@ def whole(*middleware: Any) -> MCPServer:
         return f"Look at {table}"
 
     return server
-
-
-def lines(answers: Path) -> None:
-    with answers.open("rb") as told, Path(f"{answers}.heard").open("wb") as heard:
-        for line in sys.stdin.buffer:
-            heard.write(line)
-            heard.flush()
-            sys.stdout.buffer.write(told.readline())
-            sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "whole":
-        whole().run()
-    else:
-        lines(Path(sys.argv[2]))

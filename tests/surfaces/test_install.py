@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.surfaces.cli import rules
-from onrecord.surfaces.cli.host_config import JsonForm, TomlForm, Unreadable
+from onrecord.surfaces.cli.host_config import JsonForm, TomlForm, UnreadableConfig
 from onrecord.surfaces.cli.hosts import HOSTS
 
 from .conftest import Said, Shell
@@ -278,7 +278,7 @@ def test_no_text_is_changed_that_cannot_be_read(text: str) -> None:
         ):
             try:
                 change()
-            except Unreadable as problem:
+            except UnreadableConfig as problem:
                 assert str(problem)
 
 
@@ -291,7 +291,7 @@ def test_no_text_is_changed_that_cannot_be_read(text: str) -> None:
     ],
 )
 def test_a_layout_that_cannot_be_changed_safely_is_left_alone(text: str) -> None:
-    with pytest.raises(Unreadable, match="cannot be"):
+    with pytest.raises(UnreadableConfig, match="cannot be"):
         TomlForm("servers").put(text, "onrecord", ENTRY)
 
 
@@ -301,7 +301,7 @@ def test_tables_of_ours_are_found_however_they_are_written() -> None:
 
 
 def test_a_deep_file_is_refused_and_not_waited_for() -> None:
-    with pytest.raises(Unreadable, match="deep"):
+    with pytest.raises(UnreadableConfig, match="deep"):
         JsonForm("servers").put('{"a":' * 100_000, "onrecord", ENTRY)
     nested = '{"a":' * 60 + "1" + "}" * 60
     assert "onrecord" in JsonForm("servers").put(nested, "onrecord", ENTRY)

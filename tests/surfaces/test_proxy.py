@@ -26,15 +26,20 @@ from mcp_types import CallToolResult, CreateMessageResult, ElicitResult, TextCon
 from onrecord import connect
 from onrecord.surfaces.proxy.json_text import Insertion, with_insertions
 from onrecord.surfaces.proxy.pins import Pins
+from tests.forked import Forked, relayed
 from tests.soak import tries
 
-from . import foreign_servers
+from . import foreign_servers, line_server
 from .conftest import COMMAND, SOURCE, Shell
 from .test_mcp import ERAS, Agent, introduce
 
 __all__ = ["introduce"]
 NOTE = "Refunds are negative amounts."
-FOREIGN = [sys.executable, foreign_servers.__file__]
+#: Serves what foreign_servers.py does, in a process that may be a fork.
+FOREIGN = (
+    f"import sys; sys.path.insert(0, {str(Path(foreign_servers.__file__).parents[2])!r}); "
+    "from tests.surfaces import foreign_servers; foreign_servers.whole().run()"
+)
 Meet = Callable[[Client], Agent]
 
 
@@ -52,18 +57,27 @@ def environment(store: Path) -> dict[str, str]:
     return kept | {"ONRECORD_DB": str(store), "PYTHONPATH": SOURCE, "XDG_DATA_HOME": data}
 
 
-def proxy(*words: str) -> list[str]:
-    """The command, with time enough for any machine unless a test is about the deadline."""
-    return [*COMMAND, "proxy", *(() if "--deadline" in words else ("--deadline", "60000")), *words]
+def proxy(*words: str, anew: bool = False) -> list[str]:
+    """The command, with time enough for any machine unless a test is about the deadline; a fork that has loaded all, or `anew`
+    as a host starts it.
+    """
+    words = ("proxy", *(() if "--deadline" in words else ("--deadline", "60000")), *words)
+    return [*COMMAND, *words] if anew else relayed(COMMAND[-1], *words)
 
 
-def through(store: Path, *words: str, server: list[str] | None = None) -> StdioServerParameters:
-    program, *rest = proxy(*words, "--", *(server or [*FOREIGN, "whole"]))
+def answering(answers: Path) -> list[str]:
+    """A server that answers with the lines of a file."""
+    return [sys.executable, "-I", "-S", line_server.__file__, str(answers)]
+
+
+def through(store: Path, *words: str) -> StdioServerParameters:
+    program, *rest = proxy(*words, "--", *relayed(FOREIGN))
     return StdioServerParameters(command=program, args=rest, env=environment(store))
 
 
 def bare() -> StdioServerParameters:
-    return StdioServerParameters(command=FOREIGN[0], args=[*FOREIGN[1:], "whole"])
+    program, *rest = relayed(FOREIGN)
+    return StdioServerParameters(command=program, args=rest)
 
 
 def texts(result: CallToolResult) -> list[str]:
@@ -172,7 +186,7 @@ def test_whatever_either_side_says_passes_to_the_byte(store: Path, tmp_path: Pat
     answers = tmp_path / "answers"
     answers.write_bytes(b"".join(ODD))
     said = [ASKED % 1, *reversed(ODD[:-1]), ASKED % 7]
-    got, code = spoken(proxy("--", *FOREIGN, "lines", str(answers)), environment(store), said)
+    got, code = spoken(proxy("--", *answering(answers), anew=True), environment(store), said)
     # Lines that are looked up may be passed by others; here nothing was waited for.
     assert sorted(got.splitlines()) == sorted(b"".join(ODD).splitlines())
     assert len(got) == sum(map(len, ODD))
@@ -188,7 +202,7 @@ def test_no_message_comes_between_the_pieces_of_a_long_line(store: Path, tmp_pat
     partial = b'{"method":"not at its end'
     answers.write_bytes(b"".join([*looked_up[:2], long, *looked_up[2:], partial]))
     said = [*(ASKED % number for number in (0, 1)), b"[]\n", *(ASKED % number for number in (2, 3)), b"[]\n"]
-    got, _ = spoken(proxy("--", *FOREIGN, "lines", str(answers)), environment(store), said)
+    got, _ = spoken(proxy("--", *answering(answers)), environment(store), said)
     lines = got.splitlines(keepends=True)
     assert long in lines
     assert lines[-1] == partial
@@ -202,7 +216,7 @@ def test_what_is_added_leaves_every_other_character_of_the_message(store: Path, 
     )
     after = b'] ,"structuredContent":{"a":1.50}}}, {"id":2,"n":1}]\r\n'
     answers.write_bytes(before + after)
-    got, _ = spoken(proxy("--", *FOREIGN, "lines", str(answers)), environment(store), [ASKED % 1])
+    got, _ = spoken(proxy("--", *answering(answers)), environment(store), [ASKED % 1])
     assert got.startswith(before)
     assert got.endswith(after)
     [first, _] = json.loads(got)
@@ -248,7 +262,7 @@ def pinned(store: Path, tools: list[dict[str, Any]], *words: str) -> str:
     answers = store.parent / "tools.jsonl"
     reply = {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}
     answers.write_text(json.dumps(reply) + "\n")
-    command = proxy(*words, "--", *FOREIGN, "lines", str(answers))
+    command = proxy(*words, "--", *answering(answers))
     asked = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'
     process = subprocess.run(command, input=asked, capture_output=True, env=environment(store), check=True)
     assert json.loads(process.stdout) == reply
@@ -313,7 +327,18 @@ def test_a_call_that_failed_and_the_variant_that_worked_become_a_proposal(
         call(4, "select 1"),
         call(5, "select 1"),
     ]
-    spoken(proxy("--learn", "--", *FOREIGN, "lines", str(answers)), environment(store), said)
+    command = proxy("--learn", "--", *answering(answers))
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment(store)
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"".join(said))
+        process.stdin.flush()
+        # Whoever leaves at once leaves before the store is open, on a machine that is busy.
+        while not proposals(store):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.stdin.close()
     [lesson] = proposals(store)
     assert "sum(profit)" in lesson
     assert "sum(net_amount)" in lesson
@@ -335,12 +360,14 @@ def test_a_call_that_failed_and_the_variant_that_worked_become_a_proposal(
 def test_the_proxy_ends_with_its_server_and_the_server_with_the_proxy(
     store: Path, tmp_path: Path, told: signal.Signals, before: str
 ) -> None:
-    ends = [sys.executable, "-c", "import sys; sys.exit(3)"]
+    ends = [sys.executable, "-I", "-S", "-c", "import sys; sys.exit(3)"]
     assert spoken(proxy("--", *ends), environment(store), []) == (b"", 3)
     pid = tmp_path / "pid"
     waits = f"{before}import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     process = subprocess.Popen(
-        proxy("--", sys.executable, "-c", waits), stdin=subprocess.PIPE, env=environment(store)
+        proxy("--", sys.executable, "-I", "-S", "-c", waits, anew=True),
+        stdin=subprocess.PIPE,
+        env=environment(store),
     )
     while not (pid.exists() and pid.read_text()):
         time.sleep(0.01)
@@ -361,7 +388,7 @@ def test_many_calls_at_once_each_get_their_own_answer(store: Path, introduce: Me
     file = store.parent / "answers"
     file.write_text("".join(f"{each}\n" for each in answers))
     said = [ASKED % n for n in range(count)]
-    got, code = spoken(proxy("--", *FOREIGN, "lines", str(file)), environment(store), said)
+    got, code = spoken(proxy("--", *answering(file)), environment(store), said)
     assert (sorted(got.decode().splitlines()), code) == (sorted(answers), 0)
 
 
@@ -461,15 +488,13 @@ class Served(NamedTuple):
 @contextmanager
 def proxied(url: str, store: Path) -> Iterator[str]:
     """The address of a proxy before this one."""
-    with subprocess.Popen(
-        proxy("--url", url), stdout=subprocess.PIPE, env=environment(store), text=True
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield next(word.rstrip(";") for word in process.stdout.readline().split() if "http" in word)
-        finally:
-            process.terminate()
-            assert process.wait(60) == 0
+    process = Forked([*COMMAND, "proxy", "--deadline", "60000", "--url", url], env=environment(store))
+    try:
+        yield next(word.rstrip(";") for word in process.stdout.readline().split() if "http" in word)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(60)
+        assert process.returncode == 0
 
 
 @pytest.fixture(scope="module")

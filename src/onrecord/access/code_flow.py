@@ -112,7 +112,7 @@ class CodeFlow:
         IdentityUnavailable if the provider does not answer.
         """
         secret = secret_of(self._store)
-        told = self._redeemed(
+        tokens = self._redeemed(
             {
                 "grant_type": "authorization_code",
                 "code": code,
@@ -122,8 +122,8 @@ class CodeFlow:
             }
         )
         return self._tokens.signed_in(
-            told["id_token"],
-            told.get("access_token"),
+            tokens["id_token"],
+            tokens.get("access_token"),
             client=self._client,
             nonce=signature(secret, "nonce", state),
         )

@@ -147,17 +147,17 @@ class OidcTokens:
         for us, if there is one, and else the id token, which must be valid in any case. Errors as above.
         """
         with _refusing():
-            told = self._verified(id_token, client)
-            if told.get("nonce") != nonce:
+            claims = self._verified(id_token, client)
+            if claims.get("nonce") != nonce:
                 raise _Refused("its nonce is not the one that was sent")
-            if told.get("azp", client) != client:
+            if claims.get("azp", client) != client:
                 raise _Refused("it was made for another client")
             if access_token is not None and access_token.count(".") == 2:
                 with suppress(jwt.PyJWTError, _Refused, RecursionError):
                     access = self._verified(access_token, self._audience)
-                    told = access if access.get("sub") == told.get("sub") else told
+                    claims = access if access.get("sub") == claims.get("sub") else claims
             # Whoever comes through a browser is a person, unless the issuer says otherwise.
-            return _caller(told, self._claims, usual="person")
+            return _caller(claims, self._claims, usual="person")
 
     def _verified(self, token: str, audience: str) -> Mapping[str, Any]:
         header = jwt.get_unverified_header(token)

@@ -189,7 +189,7 @@ class Models:
         if self._access.form == "tools":
             tool = ToolDefinition(name=_TOOL, parameters_json_schema=shape, description="Give your reply.")
             return ModelRequestParameters(output_tools=[tool], output_mode="tool", allow_text_output=True)
-        # A model without such a mode is told in words alone, as all are in their prompts.
+        # A model without such a mode gets the shape in its prompt alone, as all do.
         if self._access.form == "json" and model.profile.get("supports_json_schema_output", False):
             wanted = OutputObjectDefinition(json_schema=shape, name=_TOOL)
             return ModelRequestParameters(output_mode="native", output_object=wanted)
@@ -242,7 +242,7 @@ class Models:
 
         called = f"The advisor {name}"
         if is_too_much(problem):
-            return NoReply(f"{called} answered more than is read.")
+            return NoReply(f"{called} sent a longer reply than is read.")
         if isinstance(problem, TimeoutError | ModelTimeoutError):
             return NoReply(f"{called} did not answer in time. Allow it more with `advisor_timeout`.")
         if isinstance(problem, ModelConnectionError):
@@ -253,17 +253,17 @@ class Models:
         status = problem.status_code if isinstance(problem, ModelHTTPError) else _status_of(problem)
         if status is not None and 300 <= status < 400:
             return NoReply(
-                f"{called} is elsewhere (HTTP {status}), and nothing is sent on. Is `advisor_url` its address?",
+                f"{called} redirects to another address (HTTP {status}), which is not followed. Is `advisor_url` its address?",
                 may_cost=False,
             )
         if isinstance(problem, ModelHTTPError):
             refused = f"{called} refused (HTTP {status}"
-            told = f"{refused}{self._excuse(problem.body)}). {_REMEDIES.get(status, '')}".strip()
+            message = f"{refused}{self._excuse(problem.body)}). {_REMEDIES.get(status, '')}".strip()
             for_all = f"{refused}). {_REMEDIES.get(status, '')}".strip()
-            failure = NoReply(told, for_all=for_all, may_cost=False)
+            failure = NoReply(message, for_all=for_all, may_cost=False)
             failure.is_about_it = status in _ABOUT_THE_REQUEST
             return failure
-        return NoReply(f"{called} answered in a way that is not understood ({type(problem).__name__}).")
+        return NoReply(f"{called} sent a reply that cannot be read ({type(problem).__name__}).")
 
     def _excuse(self, body: object) -> str:
         """What the service says about it, shortened and without secrets: some services quote the key."""
@@ -285,7 +285,7 @@ def _may_pass(problem: Exception) -> bool:
 
 
 def _settings(model: Model, question: ModelQuestion) -> dict[str, Any]:
-    """How a model is to reply: without long thought and the same each time, as far as it can be told so."""
+    """How a model is to reply: without long thought and the same each time, as far as it has settings for that."""
     settings: dict[str, Any] = {"max_tokens": question.reply_tokens, "thinking": False}
     profile: Mapping[str, Any] = {**model.profile}
     if not (profile.get("openai_supports_reasoning") or profile.get("anthropic_disallows_sampling_settings")):
@@ -309,8 +309,8 @@ def _is_unsent(problem: BaseException) -> bool:
 
 def _status_of(problem: BaseException) -> int | None:
     """The HTTP status of an answer that the client library does not take for one."""
-    told = (getattr(each, "status_code", None) for each in _causes(problem))
-    return next((status for status in told if isinstance(status, int)), None)
+    statuses = (getattr(each, "status_code", None) for each in _causes(problem))
+    return next((status for status in statuses if isinstance(status, int)), None)
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:
@@ -329,8 +329,8 @@ def _counted(answer: ModelResponse, question: ModelQuestion, tries: Tries) -> Co
             text += part.content
         elif isinstance(part, ToolCallPart) and arguments is None:
             arguments = _arguments(part)
-    told = answer.usage.input_tokens, answer.usage.output_tokens
-    read, written = (min(max(tokens or 0, 0), _MOST_TOKENS) for tokens in told)
+    counted = answer.usage.input_tokens, answer.usage.output_tokens
+    read, written = (min(max(tokens or 0, 0), _MOST_TOKENS) for tokens in counted)
     if not read and not written:
         read = question.size // TOKEN_BYTES
         written = len(text or str(arguments)) // TOKEN_BYTES

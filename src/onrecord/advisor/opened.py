@@ -100,7 +100,7 @@ class OpenedAdvisor:
         except NoReply as problem:
             return replace(advised, tries=problem.tries, note=str(problem))
         except NoAdvice as problem:
-            return replace(advised, note=f"The advisor {name} is not heard: {problem}")
+            return replace(advised, note=f"The reply of the advisor {name} was not used: {problem}")
         except OnRecordError as problem:
             return replace(advised, note=str(problem))
         except Exception as problem:

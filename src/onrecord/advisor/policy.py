@@ -78,7 +78,7 @@ class Policy:
             if name in (str(known), known.model):
                 return known
         raise NoAdvice(
-            f"{name!a} is not a model that is configured here; there are {', '.join(map(str, self.models))}."
+            f"{name!a} is not a model that is configured here; the configured ones are {', '.join(map(str, self.models))}."
         )
 
     def price_of(self, name: ModelName) -> Price | None:

@@ -10,7 +10,7 @@ from onrecord.operation import Call, operation
 
 @dataclass(frozen=True, slots=True)
 class DismissFailures(Request):
-    """Forget the jobs of the tenant that were given up, so that its status no longer tells of them.
+    """Forget the jobs of the tenant that were given up, so that its status no longer lists them.
 
     A worker still asks for vectors that are missing; `embed-missing` makes them at once. Turns whose facts could not be
     extracted are dropped.

@@ -77,7 +77,7 @@ def measure_switch(call: Call, embedder: Embedder, home: Home) -> MeasuredSwitch
             restoring.drop_vectors(embedder.model)
         raise Conflict(
             f"{embedder.model.name} answers the {len(old.questions)} judged questions of tenant {home.tenant} worse than "
-            f"{before.name}: {'; '.join(each.told() for each in measures)}. Searches stay with {before.name}. Set the embedder "
+            f"{before.name}: {'; '.join(each.in_words() for each in measures)}. Searches stay with {before.name}. Set the embedder "
             "back, or repeat with --anyway to change to it all the same."
         )
     return replace(switch, measures=measures)

@@ -74,7 +74,7 @@ class ComparedMeasure(Answer):
     def is_worse(self) -> bool:
         return self.high < 0
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         return (
             f"{self.name} {100 * self.before:.1f} → {100 * self.after:.1f} % "
             f"({100 * (self.after - self.before):+.1f}, 95 %: {100 * self.low:+.1f} to {100 * self.high:+.1f})"

@@ -61,7 +61,7 @@ _ELSEWHERE: Final = frozenset(
 _SHOWN: Final = 80
 
 
-class Migrated(NamedTuple):
+class ChangedModels(NamedTuple):
     """The models as they would be, None for those that would be gone; and statements that were not understood."""
 
     models: dict[str, Model | None]
@@ -72,14 +72,14 @@ class Migrated(NamedTuple):
 Tables = Mapping[str, Sequence[str]]
 
 
-def migrated(
+def models_after(
     statements: Sequence["Expr"], lookup: Lookup, tables: Tables, datasource: str | None = None
-) -> Migrated:
+) -> ChangedModels:
     """Apply the statements of a migration to a copy of the catalog's models."""
     playing = _Playing(lookup, tables, datasource)
     for statement in statements:
         playing.play(statement)
-    return Migrated(playing.models, tuple(playing.unread))
+    return ChangedModels(playing.models, tuple(playing.unread))
 
 
 def without_way_back(sql: str) -> str:

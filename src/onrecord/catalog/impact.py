@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from onrecord.catalog.amendments import Amendment, amendments_of, said_anew
-from onrecord.catalog.ddl import differing, migrated, read_migration, without_way_back
+from onrecord.catalog.ddl import differing, models_after, read_migration, without_way_back
 from onrecord.catalog.ingest import allowed_source
 from onrecord.catalog.judging import JudgedMemory, Pasts, gathered
 from onrecord.catalog.planned import PlannedCatalog
@@ -54,7 +54,7 @@ class Impact(Request):
     datasource: str | None = ask(
         MAYBE_NAME, "What the datasource is called; of SQL, whose tables it changes.", None
     )
-    schema: str | None = ask(MAYBE_NAME, "Which schema of a database; else its default.", None)
+    schema: str | None = ask(MAYBE_NAME, "The schema of a database; its default one if left out.", None)
     format: ImpactFormat = ask(
         Choice(("plain", "markdown")), "markdown adds the answer as a comment for a pull request.", "plain"
     )
@@ -189,7 +189,7 @@ def _of_migration(call: Call, ask: Impact) -> _Change:
         lookup = StoredCatalog(reading)
         if ask.datasource is not None and ask.datasource not in lookup.datasources():
             raise invalid("datasource", f"{ask.datasource!r} is not in the catalog; ingest it first")
-        models, unread = migrated(statements, lookup, lookup.tables(), ask.datasource)
+        models, unread = models_after(statements, lookup, lookup.tables(), ask.datasource)
         models = {name: models[name] for name in differing(models, lookup)}
     notes = () if forth == sql else ("the part of the file that undoes the migration was left out",)
     return _Change(location, models, unread=unread, notes=notes)

@@ -70,11 +70,11 @@ class Ingest(Request):
         "database), the URL of a database, or `datahub` for the DataHub of the settings.",
         positional=True,
     )
-    datasource: str | None = ask(MAYBE_NAME, "What to call the datasource; else its own name.", None)
-    schema: str | None = ask(MAYBE_NAME, "Which schema of a database; else its default.", None)
+    datasource: str | None = ask(MAYBE_NAME, "The name of the datasource; its own if left out.", None)
+    schema: str | None = ask(MAYBE_NAME, "The schema of a database; its default one if left out.", None)
     sample_values: int = ask(
         rules.Integer(0, 100),
-        "Take so many example values of each column; without it, earlier ones stay.",
+        "How many example values to take from each column; left out, earlier ones stay.",
         0,
     )
     dry_run: bool = ask(rules.FLAG, "Say what would change, and change nothing.", False)

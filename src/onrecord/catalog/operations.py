@@ -244,7 +244,7 @@ def _looked_into(reference: str, lookup: StoredCatalog) -> str:
 
 def _entity(record: Memory, counts: Mapping[str, References] | None) -> Entity:
     known = entity_of(record)
-    told = None if counts is None else counts[canonical_of(record)]
+    counted = None if counts is None else counts[canonical_of(record)]
     document = known.get("document", {})
     return Entity(
         canonical=str(known["canonical"]),
@@ -254,8 +254,8 @@ def _entity(record: Memory, counts: Mapping[str, References] | None) -> Entity:
         tags=record.tags,
         hidden=record.status == "stale",
         fingerprint=known.get("fingerprint"),
-        references=told and told.all,
-        stale_references=told and told.stale,
+        references=counted and counted.all,
+        stale_references=counted and counted.stale,
     )
 
 

@@ -47,18 +47,18 @@ def _known_names(records: Sequence[Memory]) -> dict[str, str]:
 def _counted(
     known: Mapping[str, str], statuses: Sequence[Status], reading: Reading, when: When
 ) -> Mapping[str, int]:
-    told, unknown = Counter[str](), dict[str, int]()
+    counts, unknown = Counter[str](), dict[str, int]()
     for group in reading.tally(TallyFilter(by="entity", statuses=statuses, known_at=when.known_at)):
         name = group.value or ""
         holders = list(_holders(name, known))
-        told.update(dict.fromkeys(holders, group.memories))
+        counts.update(dict.fromkeys(holders, group.memories))
         if not holders:
             unknown[name] = group.memories
     lookup = StoredCatalog(reading, when)
     for name in islice(unknown, _LOOKED_UP):
         for canonical in resolve_leniently([name], lookup).canonicals:
-            told.update(dict.fromkeys(_holders(canonical, known), unknown[name]))
-    return told
+            counts.update(dict.fromkeys(_holders(canonical, known), unknown[name]))
+    return counts
 
 
 def _holders(name: str, known: Mapping[str, str]) -> Iterator[str]:

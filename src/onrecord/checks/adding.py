@@ -43,7 +43,7 @@ class AddCheck(Request):
     )
     connection: str | None = ask(
         GIVEN_RULES["connection"],
-        "What it reads: the name of a connection, of a file the name of a folder.",
+        "The connection that it reads; for a file, the name of its folder.",
         None,
     )
     sql: str | None = ask(GIVEN_RULES["sql"], "One query that only reads.", None)
@@ -57,10 +57,10 @@ class AddCheck(Request):
     min_rows: int | None = ask(_COUNT, "How many rows it should return at least.", None)
     max_rows: int | None = ask(_COUNT, "How many rows it should return at most.", None)
     entity: str | None = ask(GIVEN_RULES["entity"], "What the catalog should have.", None)
-    type: str | None = ask(GIVEN_RULES["type"], "Of which type that column should be.", None)
+    type: str | None = ask(GIVEN_RULES["type"], "The type that the column should have.", None)
     path: str | None = ask(GIVEN_RULES["path"], "The file, from its folder on.", None)
     first_line: int | None = ask(OrNone(_NUMBER), "Only from this line of the file on.", None)
-    last_line: int | None = ask(OrNone(_NUMBER), "And only up to this line.", None)
+    last_line: int | None = ask(OrNone(_NUMBER), "Only up to this line of the file.", None)
     sha256: str | None = ask(GIVEN_RULES["sha256"], "The SHA-256 of the file, or of these lines.", None)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from onrecord.checks.marking import LOOKED_AT, Examined, entity_findings, examined, marked
+from onrecord.checks.marking import LOOKED_AT, ExaminedMemory, entity_findings, examined, marked
 from onrecord.checks.queries import Examples, QueryFit, examples
 from onrecord.checks.reporting import junit
 from onrecord.checks.sweeping import AT_ONCE
@@ -51,7 +51,7 @@ class RunChecks(Request):
     )
     proposed: bool = ask(
         rules.FLAG,
-        "As a person who reviews: run the proposed checks of the memory once; what they say is told to you alone.",
+        "For reviewers: run the proposed checks of the memory once. Only you see what they say.",
         False,
     )
 
@@ -92,7 +92,7 @@ class RanChecks(Answer):
 def check(call: Call, ask: RunChecks) -> RanChecks:
     """Run them, each in a process of its own, and keep their states."""
     if ask.proposed and not call.caller.lets_checks_run:
-        raise Forbidden("Only a person who reviews may run a check that nobody has approved.")
+        raise Forbidden("Only a reviewer may run a check that nobody has approved.")
     found = examples(call) if ask.queries else Examples((), ())
     wanted = (
         [each for each in found.memories if each.check_state] if ask.queries else list(_wanted(call, ask))
@@ -118,7 +118,7 @@ def run_checks(call: Call, memories: Sequence[Memory], *, proposed: bool = False
         return list(threads.map(one, memories))
 
 
-def look(call: Call, memory: Memory, checks: Sequence[Check]) -> Examined:
+def look(call: Call, memory: Memory, checks: Sequence[Check]) -> ExaminedMemory:
     """What the checks of a memory say; the catalog is read first, and nothing is open while they run."""
     entities = {}
     if any(each.kind == "entity" for each in checks):

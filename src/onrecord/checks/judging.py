@@ -28,7 +28,7 @@ from onrecord.store.ports.records import Reading
 _ROWS_APART: Final = 2
 
 
-class Judged(NamedTuple):
+class JudgedCheck(NamedTuple):
     """What came of a check, and what an open expectation is from now on."""
 
     outcome: CheckOutcome
@@ -60,7 +60,7 @@ def entity_finding(check: Check, reading: Reading) -> EntityFinding:
         return EntityFinding("verified", None)
     found = _type_of(canonical, lookup)
     if found is None:
-        return EntityFinding("unverifiable", f"the catalog knows no type of {canonical}")
+        return EntityFinding("unverifiable", f"the catalog has no type for {canonical}")
     if found.casefold() == check.type.casefold():
         return EntityFinding("verified", None)
     return EntityFinding("failed", _cut(f"{canonical} is {found}, not {check.type}"))
@@ -75,7 +75,7 @@ def _type_of(canonical: str, lookup: StoredCatalog) -> str | None:
     return next((each.type for each in model.parts if each.name == column and each.type), None)
 
 
-def judged(check: Check, memory: Memory, policy: CheckPolicy) -> Judged:
+def judged(check: Check, memory: Memory, policy: CheckPolicy) -> JudgedCheck:
     """Look, and compare. It may take seconds: no connection to the store is held meanwhile."""
     began = time.monotonic()
     learnt = None
@@ -96,14 +96,14 @@ def judged(check: Check, memory: Memory, policy: CheckPolicy) -> Judged:
     except NoLongerRuns as problem:
         state, seen = "failed", f"it no longer runs: {problem}"
     ms = int((time.monotonic() - began) * 1_000)
-    return Judged(
+    return JudgedCheck(
         CheckOutcome(number=check.number, state=state, seen=seen and _cut(seen), ms=ms),
         learnt,
         connection is None,
     )
 
 
-def after(check: Check, judged: Judged) -> Check:
+def after(check: Check, judged: JudgedCheck) -> Check:
     """The check with what came of it. That nobody could look refutes no failure, nor what another machine has verified."""
     outcome = judged.outcome
     kept = ("failed", "verified") if judged.is_elsewhere else ("failed",)
@@ -179,7 +179,7 @@ def _value_fault(expect: Expectation, result: Result) -> str | None:
     if is_same(expect.value, result.first, expect.tolerance or 0.0):
         return None
     within = f" within {expect.tolerance:g}" if expect.tolerance else ""
-    return f"it returns {_told(result.first)}, not {_told(expect.value)}{within}"
+    return f"it returns {_in_words(result.first)}, not {_in_words(expect.value)}{within}"
 
 
 def is_same(expected: Any, seen: Any, tolerance: float) -> bool:
@@ -191,12 +191,12 @@ def is_same(expected: Any, seen: Any, tolerance: float) -> bool:
         except Overflow:
             return False
     if isinstance(seen, bool):
-        return str(expected).casefold() == _told(seen)
+        return str(expected).casefold() == _in_words(seen)
     # What was seen is on one line, too.
     return seen is not None and on_one_line(str(expected)) == str(seen)
 
 
-def _told(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if value is None:
         return "nothing"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -20,7 +20,7 @@ class ListChecks(Request):
     id: str = ask(rules.ID, "The memory.", positional=True)
     observe: bool = ask(
         rules.FLAG,
-        "As a person who reviews: of a memory without checks, ask how many rows the tables have that it is about.",
+        "For reviewers: if the memory has no checks, count the rows of the tables that it is about.",
         False,
     )
 
@@ -51,7 +51,7 @@ class ListedChecks(Answer):
 @operation("read", "memory.read", "GET /memories/{id}/checks", "checks list")
 def checks(call: Call, ask: ListChecks) -> ListedChecks:
     if ask.observe and not call.caller.lets_checks_run:
-        raise Forbidden("Only a person who reviews may have a table asked about a claim.")
+        raise Forbidden("Only a reviewer may have the rows of a table counted.")
     policy = call.policy.checks
     with call.reading() as reading:
         memory = reading.memory(ask.id, by_name=True)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from onrecord.checks import judging
-from onrecord.checks.judging import EntityFinding, Judged
+from onrecord.checks.judging import EntityFinding, JudgedCheck
 from onrecord.errors import NotFound
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.checks import Check, CheckOutcome, CheckRun, state_of
@@ -27,11 +27,11 @@ BROKEN_QUERY: Final = "Its example query no longer does what it did: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
+class ExaminedMemory:
     """A memory as it was looked at, and what came of each check that ran."""
 
     memory: Memory
-    judged: Sequence[Judged]
+    judged: Sequence[JudgedCheck]
 
     @property
     def outcomes(self) -> tuple[CheckOutcome, ...]:
@@ -57,19 +57,19 @@ def entity_findings(memory: Memory, reading: Reading) -> Mapping[int, EntityFind
 
 def examined(
     memory: Memory, checks: Sequence[Check], entities: Mapping[int, EntityFinding], policy: CheckPolicy
-) -> Examined:
+) -> ExaminedMemory:
     """Run some checks of a memory, one after the other. No connection to the store is held meanwhile."""
     done = []
     for each in checks:
         if each.kind == "entity":
             state, seen = entities[each.number]
-            done.append(Judged(CheckOutcome(number=each.number, state=state, seen=seen)))
+            done.append(JudgedCheck(CheckOutcome(number=each.number, state=state, seen=seen)))
         else:
             done.append(judging.judged(each, memory, policy))
-    return Examined(memory=memory, judged=done)
+    return ExaminedMemory(memory=memory, judged=done)
 
 
-def marked(store: Store, examined: Examined, by: str, now: datetime) -> Memory:
+def marked(store: Store, examined: ExaminedMemory, by: str, now: datetime) -> Memory:
     """Keep what came of the checks, unless the memory says something else by now: then the next run looks at that."""
     before = examined.memory
     with store.writing(checker(before.tenant), now) as writing:
@@ -99,7 +99,7 @@ def _states(memory: Memory) -> tuple[Any, ...]:
     return tuple((each.number, each.state, each.expect) for each in memory.checks)
 
 
-def _after(memory: Memory, examined: Examined) -> Memory:
+def _after(memory: Memory, examined: ExaminedMemory) -> Memory:
     came = {each.outcome.number: each for each in examined.judged}
     checks = [
         judging.after(each, came[each.number]) if each.number in came else each for each in memory.checks

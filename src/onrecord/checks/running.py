@@ -48,7 +48,7 @@ class Result:
 def query_result(connection: Connection, sql: str, rows: int, seconds: int) -> Result:
     """Run one query and count its rows up to a bound."""
     if connection.kind == "folder":
-        raise CouldNotLook(f"{connection.name} is a folder, in which no query runs")
+        raise CouldNotLook(f"{connection.name} is a folder; a query needs a connection to a database")
     try:
         refuse(sql, connection.kind)
     except ValueError as reason:
@@ -65,13 +65,13 @@ def query_result(connection: Connection, sql: str, rows: int, seconds: int) -> R
             first=_clean(found["first"]) if isinstance(found["first"], str) else found["first"],
         )
     except (KeyError, TypeError, ValueError):
-        raise CouldNotLook("its process did not say what it saw") from None
+        raise CouldNotLook("its process returned no result that can be read") from None
 
 
 def file_hash(connection: Connection, path: str, lines: Sequence[int], seconds: int) -> str:
     """The hash of a file in a folder, or of some of its lines."""
     if connection.kind != "folder":
-        raise CouldNotLook(f"{connection.name} is no folder")
+        raise CouldNotLook(f"{connection.name} is not a folder")
     work = {"kind": "folder", "address": connection.path, "path": path, "lines": list(lines)}
     return str(_done(connection, work, seconds).get("sha256"))
 
@@ -152,25 +152,25 @@ def _words(connection: Connection, text: str) -> str:
     for name in _names_in(connection.address):
         # In quotes, as databases write them: a user may be called as any word is.
         text = re.sub(rf"""(?<=["']){re.escape(name)}(?=["'/])""", "***", text)
-    return _clean(text)[:_MOST_WORDS].rstrip() or "it failed without a word"
+    return _clean(text)[:_MOST_WORDS].rstrip() or "it failed and gave no reason"
 
 
-def _names(told: Sequence[object]) -> tuple[str, ...]:
+def _names(names: Sequence[object]) -> tuple[str, ...]:
     """The names of columns or types as they can be kept; what a database calls them may be of any length."""
-    return tuple(_clean(str(each))[:NAME_CHARACTERS].strip() or "?" for each in told[:CHECK_COLUMNS])
+    return tuple(_clean(str(each))[:NAME_CHARACTERS].strip() or "?" for each in names[:CHECK_COLUMNS])
 
 
 def _secrets_of(connection: Connection) -> list[str]:
-    told = [connection.address, connection.path]
+    secrets = [connection.address, connection.path]
     try:
         parts = urlsplit(connection.address)
     except ValueError:
-        return told
+        return secrets
     given = [value.partition("=") for value in parts.query.split("&")]
     passwords = [parts.password, *(value for name, _, value in given if "password" in name)]
     for each in filter(None, passwords):
-        told += [each, unquote(each)]
-    return sorted(filter(None, told), key=len, reverse=True)
+        secrets += [each, unquote(each)]
+    return sorted(filter(None, secrets), key=len, reverse=True)
 
 
 def _names_in(address: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""WHICH SQL may a check run? One query that only reads tables, as far as its text tells.
+"""WHICH SQL may a check run? One query whose text only reads tables.
 
 The connection refuses writing, files and more a second time (`process.py`); this says so before anything runs.
 """
@@ -63,11 +63,9 @@ def refuse(sql: str, kind: ConnectionKind | None = None) -> None:
             name = _table_name(node)
             tables += name.casefold() not in defined
     if not tables:
-        raise ValueError("reads no table, so that what it returns proves nothing")
+        raise ValueError("reads no table, so its result proves nothing")
     if not any(map(_depends_on_rows, _returned(statement))):
-        raise ValueError(
-            "returns only what it says itself, so that it proves nothing; return columns or counts"
-        )
+        raise ValueError("returns only constants, which prove nothing; return columns or counts")
 
 
 def _parsed(sql: str, kind: ConnectionKind | None) -> "Expr":
@@ -112,7 +110,7 @@ def _table_name(node: "Expr") -> str:
         raise ValueError(f"must read tables, not files ({name!r})")
     schema = (node.text("db") or "").casefold()
     if name.casefold().startswith(("pg_", "duckdb_", "pragma_")) or schema == "pg_catalog":
-        raise ValueError(f"must not read {name}, which tells about the database itself")
+        raise ValueError(f"must not read {name}, which describes the database itself")
     return name
 
 

@@ -1,6 +1,6 @@
 """WHAT does a new person look at? A demo shop: what a small team and its agents learned in seven months.
 
-It is told to a store of its own on a clock of its own, so that its past is a real one, and comes from there as an
+It happens in a store of its own on a clock of its own, so that its past is a real one, and comes from there as an
 export. Everything in it has the tag `demo`, by which it is removed again.
 """
 
@@ -13,8 +13,6 @@ from shutil import copytree
 from threading import Event
 from typing import Any, Final
 
-import yaml
-
 from onrecord.app import connect
 from onrecord.care.importing import Imported
 from onrecord.errors import NotFound
@@ -23,6 +21,7 @@ from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_LIMIT, STATUSES
 from onrecord.operation import StorePolicy, Watch
 from onrecord.service import OnRecord
+from onrecord.yaml_reader import json_of, parse
 
 TAG: Final = "demo"
 CONVERSATION: Final = "demo-returns"
@@ -38,7 +37,7 @@ def load(door: OnRecord) -> Imported:
     """Bring the demo shop into a store; its readers see it as if the team had worked there."""
     with tempfile.TemporaryDirectory(prefix="onrecord-demo-") as folder:
         export = str(Path(folder, "demo.jsonl"))
-        shop = _tell(door, Path(folder), export)
+        shop = _play(door, Path(folder), export)
         imported = door.import_(export, skip_conflicts=True)
         # A demo that was removed before has left a catalog in which the shop is gone.
         door.as_caller(door.caller, _WATCHED).ingest(str(shop))
@@ -74,29 +73,35 @@ def _is_of_demo(door: OnRecord, memories: tuple[str, ...]) -> bool:
     return any(TAG in door.show(exactly(id)).memory.tags for id in memories)
 
 
-def _tell(door: OnRecord, folder: Path, export: str) -> Path:
+def _play(door: OnRecord, folder: Path, export: str) -> Path:
     """Let the story happen in a store of its own, and export that; returns where the shop's models are at its end."""
-    story = yaml.safe_load(_HOME.joinpath("story.yaml").read_text(encoding="utf-8"))
+    story = _story()
     people = {name: _caller(door.caller, said) for name, said in story["people"].items()}
     today, moment = door.now, [door.now]
     shop = Path(copytree(_HOME / "shop", folder / "shop"))
     with connect(
         folder / "story.db", caller=people["you"], clock=lambda: moment[0], embedder="none"
-    ) as teller:
+    ) as player:
         for step, each in enumerate(story["steps"]):
             moment[0] = _when(today, each["days"], step)
             if each["do"] == "migrate":
                 _migrate(shop)
                 continue
             said = {name: _filled(value, today, shop) for name, value in each.get("with", {}).items()}
-            speaker = teller.as_caller(people[each["by"]], _WATCHED)
+            speaker = player.as_caller(people[each["by"]], _WATCHED)
             getattr(speaker, each["do"])(**said)
             if each["do"] == "ingest":
                 speaker.worker.run(Event(), once=True)
         moment[0] = today
         # Of all tenants, of which there is one: that of a single tenant leaves out the catalog.
-        teller.export(export, all_tenants=True)
+        player.export(export, all_tenants=True)
     return shop
+
+
+def _story() -> Any:
+    root = parse(_HOME.joinpath("story.yaml").read_text(encoding="utf-8")).root
+    assert root is not None, "it is a part of the package"
+    return json_of(root)
 
 
 def _caller(you: Caller, said: Mapping[str, Any]) -> Caller:

@@ -69,7 +69,7 @@ class OwnReport:
             f"Against {self.against}:" if self.measures else f"Against {self.against}: no question in common"
         )
         for each in self.measures:
-            yield f"  {each.told()}{', worse beyond its interval' if each.is_worse else ''}"
+            yield f"  {each.in_words()}{', worse beyond its interval' if each.is_worse else ''}"
 
     def _means(self) -> Iterator[tuple[str, float, float, float]]:
         rows = np.array([*self.scores.questions.values()])

@@ -26,16 +26,16 @@ def rights_of(caller: Caller, memory: Memory, settings: TenantSettings) -> tuple
     if "memory.manage" not in caller.permissions:
         return ()
     changes = _changes(caller.among(GLOBAL_TENANT) if memory.scope == "global" else caller, memory)
-    told: list[Right] = []
+    rights: list[Right] = []
     if memory.is_live and (changes or is_common(memory, settings)):
-        told.append("revise")
+        rights.append("revise")
     if memory.is_live and (changes or is_common(memory, settings, ends=True)):
-        told.append("retire")
+        rights.append("retire")
     if _erases(caller, memory) and (changes or is_common(memory, settings)):
-        told.append("forget")
-    if told and is_outranked(caller, memory, settings.agents_share):
-        told.append("propose")
-    return tuple(told)
+        rights.append("forget")
+    if rights and is_outranked(caller, memory, settings.agents_share):
+        rights.append("propose")
+    return tuple(rights)
 
 
 def _changes(caller: Caller, memory: Memory) -> bool:

@@ -220,8 +220,8 @@ class Remote:
         )
         if status == 404 and self._service.kind == "ollama":
             remedy = f"Fetch it with `ollama pull {self._service.model}`."
-        for_all = self._told(f"{what} (HTTP {status})", remedy)
-        return ProviderError(self._told(f"{what} (HTTP {status}{excuse})", remedy), for_all=for_all)
+        for_all = self._with_remedy(f"{what} (HTTP {status})", remedy)
+        return ProviderError(self._with_remedy(f"{what} (HTTP {status}{excuse})", remedy), for_all=for_all)
 
     def _excuse(self, content: bytes) -> str:
         """What the service says about it."""
@@ -236,9 +236,9 @@ class Remote:
         return f": {quoted(message, self._options.key)}"
 
     def _failed(self, what: str, remedy: str = "") -> ProviderError:
-        return ProviderError(self._told(what, remedy))
+        return ProviderError(self._with_remedy(what, remedy))
 
-    def _told(self, what: str, remedy: str) -> str:
+    def _with_remedy(self, what: str, remedy: str) -> str:
         return " ".join(filter(None, (self._sentence(what), remedy)))
 
     def _sentence(self, what: str) -> str:

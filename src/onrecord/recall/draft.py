@@ -71,7 +71,7 @@ class CandidateFilter(NamedTuple):
     reserved: tuple[ReservedPlaces, ...] = ()
 
 
-class Page(NamedTuple):
+class PageMark(NamedTuple):
     """Which hits of an order are wanted: how many places the first answer had, and how many hits followed it.
 
     All pages are parts of one order.
@@ -84,7 +84,7 @@ class Page(NamedTuple):
         return f"{self.first}.{self.followed}"
 
 
-def page_after(mark: str | None) -> Page | None:
+def page_after(mark: str | None) -> PageMark | None:
     """The page that a mark leads to; ValueError if no answer gave it."""
     if mark is None:
         return None
@@ -94,7 +94,7 @@ def page_after(mark: str | None) -> Page | None:
     ]
     if len(numbers) < 2 or not 1 <= numbers[0] <= limits.RECALL_LIMIT:
         raise ValueError("is not a page mark from an earlier answer; leave it out to start at the best")
-    return Page(*numbers)
+    return PageMark(*numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,8 +192,8 @@ class RecallDraft:
         return self.recipe.pool if self.vector is not None else self.recipe.pool // 2
 
     @property
-    def page(self) -> "Page":
-        return page_after(self.ask.after) or Page(self.ask.limit, 0)
+    def page(self) -> "PageMark":
+        return page_after(self.ask.after) or PageMark(self.ask.limit, 0)
 
     @property
     def wanted(self) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from onrecord.model.limits import Scope
 from onrecord.model.memory import Memory
-from onrecord.recall.draft import Page, RecallDraft, RecallTools, replace
+from onrecord.recall.draft import PageMark, RecallDraft, RecallTools, replace
 from onrecord.recall.hits import Hit, ScorePart, Why
 from onrecord.store.ports.index import Key
 from onrecord.text.tokens import count_tokens
@@ -57,7 +57,7 @@ def _with_page(draft: RecallDraft, ranked: Sequence[Key]) -> RecallDraft:
         chosen = rest[page.followed : followed]
     # Hits that do not fit into the tokens are dropped for good, so there is no next page.
     goes_on = followed < len(rest) and draft.ask.max_tokens is None
-    following = str(Page(page.first, followed)) if goes_on else None
+    following = str(PageMark(page.first, followed)) if goes_on else None
     return replace(draft, chosen=tuple(chosen), next=following)
 
 

@@ -73,16 +73,16 @@ def _joined(lists: Sequence[Sequence[SubjectFound]]) -> list[SubjectFound]:
 
 
 class SubjectAdvice:
-    """What a search asks an advisor, and what came of it; `told` grows with each question."""
+    """What a search asks an advisor, and what came of it; `advised` grows with each question."""
 
     def __init__(self, call: Call, ask: "Recall") -> None:
         self._call, self._ask = call, ask
         self._wishes = wishes_of(call, ask)
-        self.told: tuple[Advised, ...] = ()
+        self.advised: tuple[Advised, ...] = ()
 
     def questions(self) -> tuple[str, ...]:
         """The question and its paraphrases."""
-        questions, self.told = in_other_words(self._call, self._ask, self._wishes)
+        questions, self.advised = in_other_words(self._call, self._ask, self._wishes)
         return questions
 
     def depth(self, cap: int) -> int:
@@ -95,18 +95,18 @@ class SubjectAdvice:
         if not self._wishes.reorders:
             return lists
         if not self._call.advisor.is_there:
-            self.told += unadvised(self._call, self._wishes)
+            self.advised += unadvised(self._call, self._wishes)
             return lists
         if not self._ask.question.strip():
-            self.told += (no_question("rerank"),)
+            self.advised += (no_question("rerank"),)
             return lists
         if sum(map(len, lists)) < 2:
-            self.told += tuple(nothing_to_order(self._wishes))
+            self.advised += tuple(nothing_to_order(self._wishes))
             return lists
         if self._wishes.when == "close":
             close = any(are_close(each.relevance for each in listed) for listed in lists)
             if not is_to_ask(self._call, close):
-                self.told += (decided(self._call),)
+                self.advised += (decided(self._call),)
                 return lists
         if is_wanted(self._wishes.rerank):
             lists = self._reordered(lists, "rerank", self._wishes.rerank, MOST // 3)
@@ -124,7 +124,7 @@ class SubjectAdvice:
             candidates=tuple(candidate_of(each.memory) for each in pool.values()),
         )
         advised = self._call.advise(task, shown, model, self._wishes.agent)
-        self.told += (advised,)
+        self.advised += (advised,)
         if not advised.said:
             return lists
         return SubjectLists(*(_named_first(listed, advised.said, most) for listed in lists))

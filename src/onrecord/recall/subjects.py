@@ -66,7 +66,10 @@ class Search(Request):
     """
 
     question: str | None = ask(
-        OrNone(rules.Text(at_most=limits.QUESTION_CHARACTERS)), "In plain words.", None, positional=True
+        OrNone(rules.Text(at_most=limits.QUESTION_CHARACTERS)),
+        "A question in plain words.",
+        None,
+        positional=True,
     )
     entities: Sequence[str] = ask(
         ListOf(rules.Text(at_most=limits.ENTITY_CHARACTERS), at_most=limits.ENTITIES),
@@ -223,7 +226,7 @@ def search(call: Call, ask: Search) -> Searched:
         entities=tuple(map(_entity_hit, listed.entities)),
         resolved_input_entities=inputs.entities,
         warnings=tuple(dict.fromkeys((*inputs.warnings, *skipped, *gaps, *shown_stale))),
-        advice=advisor.told,
+        advice=advisor.advised,
     )
 
 

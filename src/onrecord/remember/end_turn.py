@@ -30,7 +30,7 @@ MOST_TURNS: Final = 10
 _FEWEST_WORDS: Final = 5
 #: Events at which earlier turns may not have been handed over yet.
 _OF_MANY: Final = frozenset({"PreCompact", "PreCompress", "SessionEnd"})
-#: What subagents are told was not said by a person.
+#: The prompts of subagents come from no person.
 _OF_SUBAGENTS: Final = frozenset({"SubagentStop"})
 _SAVE: Final = (
     "Before you finish: did the user say anything in this turn that will still matter later, such as a preference, a "
@@ -59,14 +59,14 @@ _MANNERS: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class EndTurn(Request):
-    """Hand over what a coding agent's host tells the hook of an event such as Stop or PreCompact: the facts of the turn are
+    """Hand over what a coding agent's host gives the hook of an event such as Stop or PreCompact: the facts of the turn are
     extracted, each turn once. The answer says what the hook is to print.
 
     Without an advisor the agent is asked to save what matters itself, unless it has.
     """
 
     event: Mapping[str, Any] = ask(
-        rules.Json(), "What the host tells its hook: a JSON object.", positional=True
+        rules.Json(), "The event that the host gives its hook: a JSON object.", positional=True
     )
     transcript: str | None = ask(
         OrNone(rules.Text(at_most_bytes=TRANSCRIPT_BYTES)),
@@ -116,11 +116,11 @@ def end_turn(call: Call, ask: EndTurn) -> EndedTurn:
     if call.advisor.is_there and ask.advisor != NO:
         return _extracted(here, ask, turns)
     is_wanted = ask.remind and not event.is_again and any(map(_is_worth_a_word, turns))
-    told, manner = _MANNERS.get(event.name, ("", str))
+    reminder, output_of = _MANNERS.get(event.name, ("", str))
     return EndedTurn(
         conversation=here.caller.conversation,
         turns=len(turns),
-        output=manner(told) if is_wanted and told else "",
+        output=output_of(reminder) if is_wanted and reminder else "",
     )
 
 
@@ -137,7 +137,7 @@ def _is_worth_a_word(turn: HostTurn) -> bool:
 
 def _extracted(call: Call, ask: EndTurn, turns: Sequence[HostTurn]) -> EndedTurn:
     """Extract the facts of each turn that was not handed over before."""
-    told = EndedTurn(conversation=call.caller.conversation, turns=0)
+    ended = EndedTurn(conversation=call.caller.conversation, turns=0)
     for turn in turns:
         once = IdempotentRequest(_sent(call, turn), lambda answer: KeptAnswer(200, None, ()))
         wanted = Extract(
@@ -153,14 +153,14 @@ def _extracted(call: Call, ask: EndTurn, turns: Sequence[HostTurn]) -> EndedTurn
             done = extract(replace(call, once=once), wanted)
         except DoneBefore:
             continue
-        told = replace(
-            told,
-            turns=told.turns + 1,
-            facts=(*told.facts, *done.facts),
-            advice=(*told.advice, *done.advice),
-            degraded=(*told.degraded, *done.degraded),
+        ended = replace(
+            ended,
+            turns=ended.turns + 1,
+            facts=(*ended.facts, *done.facts),
+            advice=(*ended.advice, *done.advice),
+            degraded=(*ended.degraded, *done.degraded),
         )
-    return told
+    return ended
 
 
 def _sent(call: Call, turn: HostTurn) -> SentRequest:

@@ -200,8 +200,8 @@ def save_facts(
         try:
             with call.writing(tenant=home) as writing:
                 saved = tuple(_saved(each, writing) for each in facts) if is_wanted(writing) else ()
-                told = Extracted(facts=saved, advice=(found.advice,), degraded=tuple(failures))
-                return call.done(writing, told)
+                extracted = Extracted(facts=saved, advice=(found.advice,), degraded=tuple(failures))
+                return call.done(writing, extracted)
         except _Refused as refused:
             facts.remove(refused.fact)
             failures.append(str(refused))

@@ -81,7 +81,7 @@ def _has_replied(advised: Advised) -> bool:
 def _read(call_of: CallOf, turn: WaitingTurn, now: datetime) -> _Facts:
     kept: dict[str, Any] = {**turn.caller}
     caller = Caller(**kept | {name: frozenset(kept[name]) for name in ("personas", "permissions")})
-    told = turn.asked
-    ask = Extract(told["user"], **{name: told[name] for name in KEPT_FIELDS})
-    said = SaidTurn(user=told["user"], assistant=told["assistant"], at=turn.at, sha256=told["sha256"])
+    asked = turn.asked
+    ask = Extract(asked["user"], **{name: asked[name] for name in KEPT_FIELDS})
+    said = SaidTurn(user=asked["user"], assistant=asked["assistant"], at=turn.at, sha256=asked["sha256"])
     return _Facts(call_of(caller, now), ask, said)

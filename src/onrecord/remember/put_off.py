@@ -30,8 +30,8 @@ def put_off(call: Call, writing: Writing, ask: "Extract", said: "SaidTurn") -> N
 
 def _kept(caller: Caller) -> dict[str, Any]:
     """A caller as JSON: whoever waits is saved for with the rights that they had."""
-    told = {each.name: getattr(caller, each.name) for each in fields(caller)}
-    return told | {
+    values = {each.name: getattr(caller, each.name) for each in fields(caller)}
+    return values | {
         "personas": sorted(caller.personas),
         "permissions": sorted(caller.permissions),
         "systems": dict(caller.systems),

@@ -32,8 +32,8 @@ def look_back(draft: SaveDraft, reading: Reading, wanted: Memory, proposal: Prop
 
 def rejected_like(wanted: Memory, proposal: Proposal, known: Iterable[Alike]) -> list[RejectedProposal]:
     """Of memories that were rejected, those that a proposal is like: the same ones first, then the nearest."""
-    told = [_as_found(wanted, proposal, each) for each in known if _is_a_text(each.memory)]
-    return sorted(told, key=lambda each: (not each.is_same, -each.likeness))[:_MOST_LISTED]
+    found = [_as_found(wanted, proposal, each) for each in known if _is_a_text(each.memory)]
+    return sorted(found, key=lambda each: (not each.is_same, -each.likeness))[:_MOST_LISTED]
 
 
 def look_back_at(draft: SaveDraft, reading: Reading, waiting: Memory) -> SaveDraft:

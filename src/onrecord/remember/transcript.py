@@ -52,28 +52,28 @@ class HookEvent:
     is_again: bool
 
 
-def read_event(told: Mapping[str, Any], transcript: str | None) -> HookEvent:
+def read_event(event: Mapping[str, Any], transcript: str | None) -> HookEvent:
     """What a host tells its hook. Whatever cannot be read is passed over."""
     turns = list(_turns(_lines(transcript)))
-    reply = _first(told, _REPLY)
-    if not turns and (prompt := _first(told, _PROMPT)):
-        turns = [HostTurn(prompt, _first(told, _TURN))]
+    reply = _first(event, _REPLY)
+    if not turns and (prompt := _first(event, _PROMPT)):
+        turns = [HostTurn(prompt, _first(event, _TURN))]
     if turns and reply and reply not in turns[-1].assistant:
         # A transcript may lag behind.
         turns[-1].assistant.append(reply)
-    loops = told.get("loop_count")
+    loops = event.get("loop_count")
     return HookEvent(
-        name=_first(told, ("hook_event_name", "type")),
-        conversation=_first(told, _CONVERSATION) or None,
+        name=_first(event, ("hook_event_name", "type")),
+        conversation=_first(event, _CONVERSATION) or None,
         turns=turns,
-        is_again=told.get("stop_hook_active") is True or (isinstance(loops, int) and loops > 0),
+        is_again=event.get("stop_hook_active") is True or (isinstance(loops, int) and loops > 0),
     )
 
 
-def _first(told: Mapping[str, Any], names: Iterable[str]) -> str:
+def _first(event: Mapping[str, Any], names: Iterable[str]) -> str:
     """The text under the first of these names that has one; several texts are joined."""
     for name in names:
-        value = told.get(name)
+        value = event.get(name)
         if isinstance(value, list):
             value = "\n\n".join(each for each in value if isinstance(each, str))
         if isinstance(value, str) and value.strip():
@@ -138,5 +138,5 @@ def _has_saved(body: Mapping[str, Any], content: Any) -> bool:
     """Whether a message calls a tool that saves."""
     parts = [body, *(content if isinstance(content, list) else ())]
     calls = (each for each in parts if isinstance(each, Mapping) and each.get("type") in _CALLS)
-    told = (f"{call.get('name')} {call.get('input') or call.get('arguments') or ''}" for call in calls)
-    return any(name in each for each in told for name in _SAVES)
+    written = (f"{call.get('name')} {call.get('input') or call.get('arguments') or ''}" for call in calls)
+    return any(name in each for each in written for name in _SAVES)

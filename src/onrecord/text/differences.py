@@ -9,21 +9,25 @@ _WORD: Final = re.compile(r"\s+|\w+|[^\w\s]")
 _MOST_EDITS: Final = 250
 
 
-class Span(NamedTuple):
+class TextChange(NamedTuple):
     """A stretch of text that stayed, was taken away, or was added."""
 
     change: Literal["same", "removed", "added"]
     text: str
 
 
-def differences(before: str, after: str) -> list[Span]:
+def differences(before: str, after: str) -> list[TextChange]:
     """The later text with what was taken from the earlier one; all spans but the added ones make the earlier text."""
     old, new = _WORD.findall(before), _WORD.findall(after)
     first = _alike(old, new)
     last = _alike(old[first:][::-1], new[first:][::-1])
     middle = _path(old[first : len(old) - last], new[first : len(new) - last])
-    told = [Span("same", "".join(old[:first])), *middle, Span("same", "".join(old[len(old) - last :]))]
-    return _readable([span for span in told if span.text])
+    spans = [
+        TextChange("same", "".join(old[:first])),
+        *middle,
+        TextChange("same", "".join(old[len(old) - last :])),
+    ]
+    return _readable([span for span in spans if span.text])
 
 
 def _alike(old: Sequence[str], new: Sequence[str]) -> int:
@@ -34,10 +38,10 @@ def _alike(old: Sequence[str], new: Sequence[str]) -> int:
     return min(len(old), len(new))
 
 
-def _path(old: Sequence[str], new: Sequence[str]) -> list[Span]:
+def _path(old: Sequence[str], new: Sequence[str]) -> list[TextChange]:
     """The fewest edits from one to the other, by the algorithm of Myers."""
     if not old or not new:
-        return [Span("removed", "".join(old)), Span("added", "".join(new))]
+        return [TextChange("removed", "".join(old)), TextChange("added", "".join(new))]
     reached: dict[int, int] = {1: 0}
     history: list[dict[int, int]] = []
     for edits in range(min(len(old) + len(new), _MOST_EDITS) + 1):
@@ -49,7 +53,7 @@ def _path(old: Sequence[str], new: Sequence[str]) -> list[Span]:
             reached[diagonal] = x
             if x >= len(old) and x - diagonal >= len(new):
                 return _traced(old, new, history)
-    return [Span("removed", "".join(old)), Span("added", "".join(new))]
+    return [TextChange("removed", "".join(old)), TextChange("added", "".join(new))]
 
 
 def _step(reached: dict[int, int], diagonal: int, edits: int) -> int:
@@ -65,35 +69,35 @@ def _comes_by_adding(reached: dict[int, int], diagonal: int, edits: int) -> bool
     return diagonal != edits and reached[diagonal - 1] < reached[diagonal + 1]
 
 
-def _traced(old: Sequence[str], new: Sequence[str], history: Sequence[dict[int, int]]) -> list[Span]:
+def _traced(old: Sequence[str], new: Sequence[str], history: Sequence[dict[int, int]]) -> list[TextChange]:
     """The way back, from the ends of both texts to their beginnings."""
     x, y = len(old), len(new)
-    back: list[Span] = []
+    back: list[TextChange] = []
     for edits in range(len(history) - 1, -1, -1):
         reached, diagonal = history[edits], x - y
         start = _step(reached, diagonal, edits) if edits else 0
         while x > start:
             x, y = x - 1, y - 1
-            back.append(Span("same", old[x]))
+            back.append(TextChange("same", old[x]))
         if edits == 0:
             break
         if _comes_by_adding(reached, diagonal, edits):
             y -= 1
-            back.append(Span("added", new[y]))
+            back.append(TextChange("added", new[y]))
         else:
             x -= 1
-            back.append(Span("removed", old[x]))
+            back.append(TextChange("removed", old[x]))
     return back[::-1]
 
 
-def _readable(spans: Sequence[Span]) -> list[Span]:
+def _readable(spans: Sequence[TextChange]) -> list[TextChange]:
     """Neighbouring changes as one, so that one reads whole phrases: a space between two of them joins them."""
-    told: list[Span] = []
+    joined: list[TextChange] = []
     removed, added, held = "", "", ""
     for change, text in spans:
         if change == "same" and not text.isspace():
-            told += _changed(removed, added)
-            told.append(Span("same", held + text))
+            joined += _changed(removed, added)
+            joined.append(TextChange("same", held + text))
             removed = added = held = ""
         elif change == "same":
             held += text
@@ -101,23 +105,23 @@ def _readable(spans: Sequence[Span]) -> list[Span]:
             if held and (removed or added):
                 removed, added = removed + held, added + held
             elif held:
-                told.append(Span("same", held))
+                joined.append(TextChange("same", held))
             held = ""
             removed, added = (removed + text, added) if change == "removed" else (removed, added + text)
-    told += _changed(removed, added)
-    return _merged([*told, Span("same", held)] if held else told)
+    joined += _changed(removed, added)
+    return _merged([*joined, TextChange("same", held)] if held else joined)
 
 
-def _changed(removed: str, added: str) -> list[Span]:
-    both = (Span("removed", removed), Span("added", added))
+def _changed(removed: str, added: str) -> list[TextChange]:
+    both = (TextChange("removed", removed), TextChange("added", added))
     return [span for span in both if span.text]
 
 
-def _merged(spans: Sequence[Span]) -> list[Span]:
-    told: list[Span] = []
+def _merged(spans: Sequence[TextChange]) -> list[TextChange]:
+    merged: list[TextChange] = []
     for span in spans:
-        if told and told[-1].change == span.change:
-            told[-1] = Span(span.change, told[-1].text + span.text)
+        if merged and merged[-1].change == span.change:
+            merged[-1] = TextChange(span.change, merged[-1].text + span.text)
         else:
-            told.append(span)
-    return told
+            merged.append(span)
+    return merged

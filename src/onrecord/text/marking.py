@@ -54,12 +54,12 @@ def passages(
         else:
             windows.append([start, end, 1])
     best = sorted(sorted(windows, key=lambda window: -window[2])[:most])
-    told: list[tuple[int, int]] = []
+    parts: list[tuple[int, int]] = []
     for start, end, _ in best:
         around = max(_CLOSE, (characters - (end - start)) // 2)
-        first = _word_start(text, max(0, start - around, told[-1][1] if told else 0))
-        told.append((first, _word_end(text, min(end, start + characters) + around)))
-    return told
+        first = _word_start(text, max(0, start - around, parts[-1][1] if parts else 0))
+        parts.append((first, _word_end(text, min(end, start + characters) + around)))
+    return parts
 
 
 def _terms(chunk: str) -> set[str]:
@@ -103,13 +103,13 @@ def _in_word(word: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
 
 def _joined(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The same without overlaps."""
-    told: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for start, end in sorted(found):
-        if told and start < told[-1][1]:
-            told[-1] = told[-1][0], max(end, told[-1][1])
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
-            told.append((start, end))
-    return told
+            joined.append((start, end))
+    return joined
 
 
 def _word_start(text: str, at: int) -> int:

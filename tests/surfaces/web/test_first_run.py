@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shlex
-import subprocess
+import signal
 import tomllib
 from collections.abc import Callable
 from html import unescape
@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 from onrecord import demo
 from onrecord.model.limits import STATUSES
+from tests.forked import Forked
 from tests.surfaces.conftest import COMMAND, Served, Shell
 from tests.surfaces.web.conftest import Window
 from tests.surfaces.web.forms import acts_on, send, text_of
@@ -102,24 +103,18 @@ def test_connecting_shows_what_install_writes(
     assert "local-" not in seen
 
 
-def test_the_demo_command_serves_a_store_that_is_gone_afterwards(tmp_path: Path) -> None:
-    running = subprocess.Popen(
-        [*COMMAND, "demo", "--no-browser"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-    )
+def test_the_demo_command_serves_a_store_that_is_gone_afterwards(tmp_path: Path, words_alone: None) -> None:
+    """Its vectors are those of the demo that a page loads; a process of its own would make them anew."""
+    running = Forked([*COMMAND, "demo", "--no-browser"], env=os.environ | {"TMPDIR": str(tmp_path)})
     try:
-        assert running.stdout is not None
         said = running.stdout.readline()
         address, store = re.findall(r"at (http://127\.0\.0\.1:\d+); .* store is (.+)\.$", said)[0]
         with urlopen(address) as answer:
             assert "Remove the demo shop" in answer.read().decode()
         assert Path(store).is_relative_to(tmp_path)
     finally:
-        running.terminate()
-        running.communicate()
+        running.send_signal(signal.SIGTERM)
+        running.communicate(600)
     assert not Path(store).parent.exists()
 
 

@@ -47,7 +47,7 @@ def test_a_key_is_made_shown_once_changed_and_revoked(server: Served, window: Ca
         page.get_by_role("button", name="Save").click()
         page.get_by_text("The key is changed.").wait_for()
         page.get_by_role("row").filter(has_text="Weekly job").get_by_role("button", name="Revoke").click()
-        page.get_by_text("it works no more").wait_for()
+        page.get_by_text("no longer works").wait_for()
         assert agent.get("/v1/memories").status_code == 401
     assert mine.problems == []
 

@@ -247,7 +247,7 @@ def test_a_changeset_is_planned_applied_and_rolled_back(
     assert page.get_by_label("Reason").input_value() == "Agreed on Monday"
     assert page.get_by_role("region", name="Planned changes").get_by_role("row").count() == 3
     page.get_by_role("button", name="Apply").click()
-    page.get_by_text("Applied. The next ingest does not wipe it.").wait_for()
+    page.get_by_text("Applied. The next ingest keeps it.").wait_for()
     assert "Agreed on Monday" in page.locator("dl.facts-list").inner_text()
     assert door.inspect("shop.orders").sections["tags"] == ["kept"]
     member = person(server, user="eve", actor="person")

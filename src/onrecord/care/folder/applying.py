@@ -13,7 +13,7 @@ from onrecord.care.folder.files import (
     write_manifest,
     written,
 )
-from onrecord.care.folder.planning import Step, memories_of, plan
+from onrecord.care.folder.planning import PlannedStep, memories_of, plan
 from onrecord.errors import OnRecordError, invalid
 from onrecord.model.answer import Answer
 from onrecord.model.ids import exactly
@@ -59,7 +59,7 @@ def write(door: Any, folder: Path) -> FolderWritten:
         if left:
             raise invalid(
                 "folder",
-                f"has changes that are not applied ({left[0].file} {left[0].why}); see `onrecord folder plan`",
+                f"has changes that are not applied yet ({left[0].file} {left[0].why}); see `onrecord folder plan`",
             )
         apply(door, folder)
     here = memories_of(door)
@@ -73,11 +73,11 @@ def write(door: Any, folder: Path) -> FolderWritten:
 
 
 def planned(door: Any, folder: Path) -> FolderSteps:
-    return FolderSteps(folder=str(folder), steps=tuple(_told(each) for each in plan(door, folder)))
+    return FolderSteps(folder=str(folder), steps=tuple(_answer_of(each) for each in plan(door, folder)))
 
 
 def apply(door: Any, folder: Path) -> FolderSteps:
-    """Do what is planned. A step that the store refuses is told, and the others go on."""
+    """Do what is planned. If the store refuses a step, its outcome says so, and the next steps follow."""
     done: list[FolderStep] = []
     known = read_manifest(folder)
     for step in plan(door, folder):
@@ -85,13 +85,13 @@ def apply(door: Any, folder: Path) -> FolderSteps:
             outcome = _DO[step.action](door, folder, step, known)
         except OnRecordError as problem:
             outcome = f"refused: {problem}"
-        done.append(_told(step, outcome))
+        done.append(_answer_of(step, outcome))
         # One by one: what is killed in between goes on from there.
         write_manifest(folder, known)
     return FolderSteps(folder=str(folder), steps=tuple(done))
 
 
-def _told(step: Step, outcome: str | None = None) -> FolderStep:
+def _answer_of(step: PlannedStep, outcome: str | None = None) -> FolderStep:
     return FolderStep(
         action=step.action,
         file=step.file,
@@ -102,7 +102,7 @@ def _told(step: Step, outcome: str | None = None) -> FolderStep:
     )
 
 
-def _save(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
+def _save(door: Any, folder: Path, step: PlannedStep, known: dict[str, int]) -> str:
     saved = door.remember(**step.changes, unknown="keep")
     memory = saved.memory
     _keep(folder, memory, known)
@@ -111,7 +111,7 @@ def _save(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
     return f"#{memory.id} {saved.outcome}"
 
 
-def _revise(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
+def _revise(door: Any, folder: Path, step: PlannedStep, known: dict[str, int]) -> str:
     assert step.memory is not None
     changes: dict[str, Any] = dict(step.changes)
     if changes.get("title", "") is None:
@@ -129,7 +129,7 @@ def _revise(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
     return f"version {revised.memory.version}"
 
 
-def _retire(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
+def _retire(door: Any, folder: Path, step: PlannedStep, known: dict[str, int]) -> str:
     retired = door.retire(exactly(str(step.id)), reason="removed from the folder")
     if retired.proposal is not None:
         return "waits for a person to approve it"
@@ -137,19 +137,19 @@ def _retire(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
     return "retired"
 
 
-def _write(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
+def _write(door: Any, folder: Path, step: PlannedStep, known: dict[str, int]) -> str:
     assert step.memory is not None
     _keep(folder, step.memory, known, folder / step.file)
     return "written"
 
 
-def _remove(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
+def _remove(door: Any, folder: Path, step: PlannedStep, known: dict[str, int]) -> str:
     (folder / step.file).unlink()
     known.pop(str(step.id), None)
     return "removed"
 
 
-def _mark(door: Any, folder: Path, step: Step, known: dict[str, int]) -> str:
+def _mark(door: Any, folder: Path, step: PlannedStep, known: dict[str, int]) -> str:
     if step.memory is None:
         return "left as it is"
     replace_file(folder / step.file, written(step.memory, step.values, step.unresolved))

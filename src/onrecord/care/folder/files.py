@@ -12,7 +12,7 @@ import yaml
 
 from onrecord import private_files
 from onrecord.care.foreign.items import text_of, words
-from onrecord.care.foreign.markdown import Note, files_in, read_note
+from onrecord.care.foreign.markdown import MarkdownNote, files_in, read_note
 from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model.memory import Memory
 from onrecord.yaml_reader import UnreadableYaml
@@ -91,7 +91,7 @@ def read_file(path: Path, folder: Path) -> MemoryFile:
     )
 
 
-def _values(note: Note) -> dict[str, Any]:
+def _values(note: MarkdownNote) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name in FIELDS:
         given = note.fields.get(name)

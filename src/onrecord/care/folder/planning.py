@@ -30,7 +30,7 @@ STATUSES: Final = ["active", "stale"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class PlannedStep:
     """What becomes of one memory, and why."""
 
     action: Action
@@ -57,7 +57,7 @@ def memories_of(door: Any) -> dict[str, Memory]:
             return found
 
 
-def plan(door: Any, folder: Path) -> list[Step]:
+def plan(door: Any, folder: Path) -> list[PlannedStep]:
     """The steps, in the order of the files; Invalid names every file that cannot be read."""
     here, known = memories_of(door), read_manifest(folder)
     files = _read(folder)
@@ -93,7 +93,7 @@ def _twice(path: Path, other: Path, folder: Path) -> Iterator[Fault]:
     )
 
 
-def _without_file(memory: Memory, version: int | None, folder: Path) -> Step:
+def _without_file(memory: Memory, version: int | None, folder: Path) -> PlannedStep:
     name = path_of(folder, memory.id).name
     if version is None or version != memory.version:
         why = (
@@ -101,20 +101,24 @@ def _without_file(memory: Memory, version: int | None, folder: Path) -> Step:
             if version is None
             else "was removed here and changed in the store, which keeps it"
         )
-        return Step(action="write", file=name, id=memory.id, why=why, memory=memory, values=values_of(memory))
-    return Step(action="retire", file=name, id=memory.id, why="was removed from the folder", memory=memory)
+        return PlannedStep(
+            action="write", file=name, id=memory.id, why=why, memory=memory, values=values_of(memory)
+        )
+    return PlannedStep(
+        action="retire", file=name, id=memory.id, why="was removed from the folder", memory=memory
+    )
 
 
-def _of_file(door: Any, file: MemoryFile, here: Mapping[str, Memory], folder: Path) -> Step | None:
+def _of_file(door: Any, file: MemoryFile, here: Mapping[str, Memory], folder: Path) -> PlannedStep | None:
     name = file.path.relative_to(folder).as_posix()
     if file.unresolved or has_marks(file.values["content"]):
         why = "still has marks of a conflict: choose a side, and take the marks and `unresolved` out"
-        return Step(action="conflict", file=name, id=file.id, why=why)
+        return PlannedStep(action="conflict", file=name, id=file.id, why=why)
     if file.id is None:
         changes = {field: value for field, value in file.values.items() if value not in (None, ())}
         if not changes.get("content"):
-            return Step(action="conflict", file=name, id=None, why="has no text")
-        return Step(action="save", file=name, id=None, why="is new here", changes=changes)
+            return PlannedStep(action="conflict", file=name, id=None, why="has no text")
+        return PlannedStep(action="save", file=name, id=None, why="is new here", changes=changes)
     memory = here.get(file.id)
     base = _base(door, file.id, file.version)
     if memory is None:
@@ -131,14 +135,16 @@ def _base(door: Any, id: str, version: int | None) -> dict[str, Any] | None:
     return next((values_of(each.memory) for each in versions if each.number == version), None)
 
 
-def _ended(file: MemoryFile, base: Mapping[str, Any] | None, name: str) -> Step:
+def _ended(file: MemoryFile, base: Mapping[str, Any] | None, name: str) -> PlannedStep:
     if base == file.values:
-        return Step(action="remove", file=name, id=file.id, why="has ended in the store")
+        return PlannedStep(action="remove", file=name, id=file.id, why="has ended in the store")
     why = "was changed here and has ended in the store: take its id out to save it anew, or remove the file"
-    return Step(action="conflict", file=name, id=file.id, why=why)
+    return PlannedStep(action="conflict", file=name, id=file.id, why=why)
 
 
-def _compared(file: MemoryFile, memory: Memory, base: Mapping[str, Any] | None, name: str) -> Step | None:
+def _compared(
+    file: MemoryFile, memory: Memory, base: Mapping[str, Any] | None, name: str
+) -> PlannedStep | None:
     ours, theirs = values_of(memory), dict(file.values)
     if base is None:
         # Nobody knows what it was: what differs may have been changed on either side.
@@ -157,7 +163,7 @@ def _compared(file: MemoryFile, memory: Memory, base: Mapping[str, Any] | None, 
     asked: dict[str, Any] = {"file": name, "id": memory.id, "memory": memory, "values": values}
     if unresolved or text.conflicts:
         which = ", ".join([*unresolved, *(["text"] if text.conflicts else [])])
-        return Step(
+        return PlannedStep(
             action="conflict",
             why=f"was changed here and in the store: {which}",
             unresolved=unresolved,
@@ -167,7 +173,7 @@ def _compared(file: MemoryFile, memory: Memory, base: Mapping[str, Any] | None, 
     if changes:
         both = memory.version != file.version
         why = f"was changed {'here and in the store' if both else 'here'}: {', '.join(changes)}"
-        return Step(action="merge" if both else "revise", why=why, changes=changes, **asked)
+        return PlannedStep(action="merge" if both else "revise", why=why, changes=changes, **asked)
     if memory.version != file.version or values != theirs:
-        return Step(action="write", why="was changed in the store", **asked)
+        return PlannedStep(action="write", why="was changed in the store", **asked)
     return None

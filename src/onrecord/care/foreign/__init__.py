@@ -69,6 +69,6 @@ def format_of(path: str) -> str:
     if name is None:
         raise invalid(
             "path",
-            f"is of no format that is known by its looks; say which with --from ({', '.join(FORMATS)})",
+            f"has no format that OnRecord recognises; name the format with --from ({', '.join(FORMATS)})",
         )
     return name

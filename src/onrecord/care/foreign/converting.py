@@ -1,5 +1,5 @@
 """HOW does what another system remembers become memories? Each item becomes one, of tier `import`, with its times and where it
-came from; what does not fit is cut, and told.
+came from; what does not fit is cut, with a warning.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

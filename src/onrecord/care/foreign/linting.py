@@ -113,8 +113,10 @@ def linted(
 
 def _flaw(items: Sequence[Item], name: str, meaning: str, which: dict[int, str]) -> Flaw:
     share = round(len(which) / len(items), 4) if items else 0.0
-    told = [f"{items[at].place}: {scrubber.scrub(why).text}" for at, why in sorted(which.items())[:_EXAMPLES]]
-    return Flaw(name=name, meaning=meaning, count=len(which), share=share, evidence=tuple(told))
+    evidence = [
+        f"{items[at].place}: {scrubber.scrub(why).text}" for at, why in sorted(which.items())[:_EXAMPLES]
+    ]
+    return Flaw(name=name, meaning=meaning, count=len(which), share=share, evidence=tuple(evidence))
 
 
 def _each(items: Sequence[Item], why: Callable[[Item], str | None]) -> dict[int, str]:

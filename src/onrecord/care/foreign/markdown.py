@@ -23,7 +23,7 @@ _UPDATED: Final = ("updated", "updated_at", "modified", "last_modified")
 _TAKEN: Final = frozenset({*_CREATED, *_UPDATED, "title", "tags"})
 
 
-class Note(NamedTuple):
+class MarkdownNote(NamedTuple):
     """A Markdown text: what its front matter says, and the text after it."""
 
     fields: Mapping[str, Any]
@@ -59,20 +59,20 @@ def files_in(folder: Path) -> list[Path]:
     )
 
 
-def read_note(text: str) -> Note:
+def read_note(text: str) -> MarkdownNote:
     """A text with its front matter; UnreadableYaml if that cannot be read."""
     front = _FRONT.match(text)
     if front is None:
-        return Note({}, text)
+        return MarkdownNote({}, text)
     root = parse(front[1]).root if front[1].strip() else None
     held = json_of(root) if root is not None else {}
     if not isinstance(held, dict):
         # A rule at the beginning, and no front matter.
-        return Note({}, text)
-    return Note(held, text[front.end() :])
+        return MarkdownNote({}, text)
+    return MarkdownNote(held, text[front.end() :])
 
 
-def _item(note: Note, file: Path, place: str) -> Item | Unread:
+def _item(note: MarkdownNote, file: Path, place: str) -> Item | Unread:
     content = note.text.strip()
     if not content:
         return Unread(place, "has no text")

@@ -1,4 +1,4 @@
-"""WHICH format does a store have? Told by what is there: its tables, its first line, its keys."""
+"""WHICH format does a store have? Recognised by its tables, its first line or its keys."""
 
 import zipfile
 from pathlib import Path
@@ -9,7 +9,7 @@ from onrecord.store.foreign_tables import columns_of
 
 
 def recognised(path: Path) -> str | None:
-    """The name of the format, or None if it is none that can be told."""
+    """The name of the format, or None if it is not recognised."""
     try:
         if path.is_dir():
             return _of_folder(path)

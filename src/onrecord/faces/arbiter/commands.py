@@ -25,7 +25,9 @@ def commands() -> list[click.Command]:
         "slash",
         params=[
             click.Argument(["file"], metavar="[FILE]", required=False, default=_STANDARD),
-            click.Option(["--agent"], help="Whose scratchpad and settings count.", metavar="NAME"),
+            click.Option(
+                ["--agent"], help="The agent whose scratchpad and settings are used.", metavar="NAME"
+            ),
             IN_CONVERSATION,
             *COMMON,
         ],

@@ -141,8 +141,8 @@ def _slash(door: OnRecord, request: Request, body: bytes) -> Response:
 _TURN: Final = Object(
     "the text of an agent",
     {
-        "text": Described(slash.SAID, "What the agent has said."),
-        "agent": Described(OrNone(slash.SAID), "Whose scratchpad and settings count."),
+        "text": Described(slash.SAID, "The text that the agent wrote."),
+        "agent": Described(OrNone(slash.SAID), "The agent whose scratchpad and settings are used."),
         "conversation": Described(OrNone(slash.SAID), "The conversation it speaks in."),
     },
     needed=("text",),
@@ -156,36 +156,38 @@ _VIA: Final = Parameter(
 )
 _TYPES: Final = Parameter("type", "Types, with commas between.")
 _BEFORE: Final = shapes.number(
-    "before_updated_at", "Only what was updated before then, in seconds since 1970."
+    "before_updated_at", "Only what was updated before this time, in seconds since 1970."
 )
 _LISTED: Final = (
     _TYPES,
-    Parameter("tag", "A whole tag."),
+    Parameter("tag", "A tag; parts of tags do not match."),
     Parameter(
-        "q", "A question: with one, the best come first, and type and tag raise an entry and hide none."
+        "q", "A question. The best entries come first then; type and tag rank entries higher and hide none."
     ),
-    Parameter("conversation_id", "Only its entries, and those pinned to none."),
+    Parameter("conversation_id", "Only entries pinned to this conversation or to none."),
     Parameter(
-        "graduated", "1, true, on or yes: also what is pinned to other conversations, last among equals."
+        "graduated", "1, true, on or yes: also entries pinned to other conversations, last among equals."
     ),
-    Parameter("intent", "off: cue words of the question raise no types."),
-    Parameter("expand", "The model of an advisor that puts q in other words, too; yes for the usual one."),
-    Parameter("rerank", "The model of an advisor that puts the best in order; yes for the usual one."),
+    Parameter("intent", "off: cue words of the question rank no type higher."),
     Parameter(
-        "rerank_fine", "The model of an advisor that looks again at the first eight; yes for the usual one."
+        "expand", "The advisor model that also searches for paraphrases of q; yes for the default model."
+    ),
+    Parameter("rerank", "The advisor model that reorders the best entries; yes for the default model."),
+    Parameter(
+        "rerank_fine", "The advisor model that reorders the first eight again; yes for the default model."
     ),
     Parameter("decay", "1, true, on or yes, or a half-life in days: old entries weigh less."),
-    shapes.number("decay_half_life_days", "After how many days an entry weighs half."),
-    shapes.number("decay_floor", "How little an old entry weighs at least."),
-    shapes.number("as_of", "What was active then, in seconds since 1970."),
-    shapes.number("since", "Only what was written since then, in seconds since 1970."),
+    shapes.number("decay_half_life_days", "After how many days the weight of an entry is halved."),
+    shapes.number("decay_floor", "The least weight of an old entry."),
+    shapes.number("as_of", "Entries that were active at this time, in seconds since 1970."),
+    shapes.number("since", "Only entries written since this time, in seconds since 1970."),
     _BEFORE,
     shapes.page(LIST_LIMIT, LIST_MOST),
 )
 
 
 def _raw(path: str, name: str, *parameters: Parameter) -> FaceRoute:
-    summary = "The very bytes of a file, as the kind that it is of."
+    summary = "The bytes of a file, under its own media type."
     return FaceRoute(
         method="GET",
         path=f"/v1{path}",
@@ -195,7 +197,7 @@ def _raw(path: str, name: str, *parameters: Parameter) -> FaceRoute:
         parameters=parameters,
         answers={
             200: RouteAnswer(summary, {"type": "string", "format": "binary"}, "*/*"),
-            304: RouteAnswer("It is as it was (If-None-Match).", None),
+            304: RouteAnswer("The file has not changed (If-None-Match).", None),
         },
     )
 
@@ -221,14 +223,14 @@ HTTP: Final = FaceHttp(
         get_route(
             "/v1/memory",
             "list_scratchpads",
-            "Whose working notes there are; those that all share have no agent.",
+            "The agents that have working notes; the shared notes have no agent.",
             _act(workspace.list_scratchpads),
             shapes.SCRATCHPADS,
         ),
         get_route(
             "/v1/memory/entries",
             "list_entries",
-            "The last updated entries first; with a question, the best first.",
+            "List entries, last updated first; with a question, best first.",
             _act(entries.list_entries, _asked),
             shapes.ENTRIES,
             *_LISTED,
@@ -237,7 +239,7 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/memory/entries",
             name="create_entry",
-            summary="Keep an entry as it is given; others end with it, all or nothing.",
+            summary="Create an entry, and end those that it supersedes: all of it or nothing.",
             act=_act(entries.create_entry, _sent, status=201),
             body=shapes.NEW_ENTRY,
             answers={201: RouteAnswer("The entry.", shapes.ENTRY)},
@@ -254,17 +256,17 @@ HTTP: Final = FaceHttp(
             method="PATCH",
             path="/v1/memory/entries/{id}",
             name="patch_entry",
-            summary="Change what is given of an active entry.",
+            summary="Change the given fields of an active entry.",
             act=_act(entries.patch_entry, _id, _sent),
             parameters=(_ID,),
             body=shapes.CHANGED_ENTRY,
             answers={200: RouteAnswer("The entry as it is now.", shapes.ENTRY)},
-            refusals={_STATUS[Gone]: "It vanished while it was changed; nothing was written."},
+            refusals={_STATUS[Gone]: "The entry was deleted meanwhile; nothing was written."},
         ),
         _delete(
             "/memory/entries/{id}",
             "delete_entry",
-            "Erase an entry and its relations, also one that is over.",
+            "Erase an entry and its relations, even if it has ended.",
             _act(entries.delete_entry, _id),
             _ID,
         ),
@@ -272,7 +274,7 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/memory/entries/{id}/invalidate",
             name="invalidate_entry",
-            summary="Say that an entry is no longer true; a second call finds nothing to end.",
+            summary="End an entry that is no longer true; a second call answers 404.",
             act=_act(entries.invalidate_entry, _id, _sent),
             parameters=(_ID,),
             body=shapes.INVALIDATION,
@@ -281,7 +283,7 @@ HTTP: Final = FaceHttp(
         get_route(
             "/v1/memory/relations",
             "list_relations",
-            "The newest relations first.",
+            "List relations, newest first.",
             _act(entries.list_relations, _asked),
             shapes.list_of("relations", shapes.RELATION),
             Parameter("source_id", "From this entry."),
@@ -301,7 +303,7 @@ HTTP: Final = FaceHttp(
         _delete(
             "/memory/relations/{id}",
             "delete_relation",
-            "Take a relation back.",
+            "Delete a relation.",
             _act(entries.delete_relation, _id),
             _ID,
         ),
@@ -317,15 +319,15 @@ HTTP: Final = FaceHttp(
         get_route(
             "/v1/memory/{agent:path}",
             "get_scratchpad",
-            "All working notes; an empty text with `exists` false if there are none.",
+            "The working notes of an agent; an empty text with `exists` false if there are none.",
             _act(workspace.get_scratchpad, _agent),
             shapes.SCRATCHPAD,
-            Parameter("agent", "Whose; shared is what all agents share."),
+            Parameter("agent", "The agent; `shared` means the notes of all agents."),
         ),
         get_route(
             "/v1/conversations",
             "list_conversations",
-            "The newest conversations first.",
+            "List conversations, newest first.",
             _act(workspace.list_conversations, _asked),
             shapes.list_of("conversations", shapes.CONVERSATION),
             _BEFORE,
@@ -335,7 +337,7 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/conversations",
             name="create_conversation",
-            summary="A new conversation, under the next number.",
+            summary="Create a conversation, under the next number.",
             act=_act(workspace.create_conversation, _sent, status=201),
             body=shapes.NEW_CONVERSATION,
             answers={201: RouteAnswer("The conversation.", shapes.CONVERSATION)},
@@ -343,7 +345,7 @@ HTTP: Final = FaceHttp(
         get_route(
             "/v1/conversations/{id:path}/artifacts",
             "list_artifacts",
-            "The files of a conversation, the last written first.",
+            "List the files of a conversation, last written first.",
             _list_artifacts,
             shapes.ARTIFACTS,
             _CONVERSATION,
@@ -352,13 +354,13 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/conversations/{id:path}/artifacts",
             name="write_artifact",
-            summary="Keep a file at a path of a conversation.",
+            summary="Store a file at a path of a conversation.",
             act=_write_artifact,
             parameters=(_CONVERSATION,),
             body=shapes.NEW_ARTIFACT,
             most_bytes=_FILE_BYTES,
             answers={
-                200: RouteAnswer("It was written over.", shapes.WRITTEN),
+                200: RouteAnswer("The file existed and was overwritten.", shapes.WRITTEN),
                 201: RouteAnswer("It is new.", shapes.WRITTEN),
             },
         ),
@@ -406,7 +408,7 @@ HTTP: Final = FaceHttp(
         get_route(
             "/v1/artifacts",
             "list_all_artifacts",
-            "The files of all conversations, the last written first.",
+            "List the files of all conversations, last written first.",
             _list_artifacts,
             shapes.ARTIFACTS,
         ),
@@ -430,7 +432,7 @@ HTTP: Final = FaceHttp(
         get_route(
             "/v1/agents/{agent}",
             "get_agent",
-            "An agent's document, its memory block with what is in force.",
+            "An agent's document; its memory block shows the settings in force.",
             _act(agents.get_agent, _agent),
             shapes.AGENT_SET,
             _AGENT,
@@ -439,18 +441,20 @@ HTTP: Final = FaceHttp(
             method="PUT",
             path="/v1/agents/{agent}",
             name="put_agent",
-            summary="Set an agent by its document.",
+            summary="Store an agent's document, and use the settings in its memory block.",
             act=_act(agents.put_agent, _agent, _sent),
             parameters=(_AGENT,),
             body=shapes.AGENT,
             answers={
-                200: RouteAnswer("The document, its memory block with what is in force.", shapes.AGENT_SET)
+                200: RouteAnswer(
+                    "The document; its memory block shows the settings in force.", shapes.AGENT_SET
+                )
             },
         ),
         _delete(
             "/admin/tenants/{id}",
             "erase_tenant",
-            "Erase a tenant with everything in it, for the operator of the server.",
+            "For the operator of the server: erase a tenant with everything in it.",
             _act(workspace.erase_tenant, _id),
             Parameter("id", "The tenant."),
         ),

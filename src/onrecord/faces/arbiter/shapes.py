@@ -19,7 +19,10 @@ _SECONDS: Final = {"type": "integer", "description": "Seconds since 1970."}
 _MAYBE_SECONDS: Final = {"type": ["integer", "null"], "description": "Seconds since 1970."}
 _YES: Final = {"type": "boolean"}
 _TYPE: Final = {"type": "string", "enum": list(TYPES)}
-_MODEL: Final = {"type": ["string", "null"], "description": "The model of an advisor; yes for the usual one."}
+_MODEL: Final = {
+    "type": ["string", "null"],
+    "description": "The model of an advisor; yes for the default model.",
+}
 _SENT_MOMENT: Final = {
     "type": ["number", "null"],
     "minimum": 0,
@@ -51,17 +54,18 @@ _FIELDS: Final = {
     "content": _text(CONTENT_BYTES),
     "source": _text(SOURCE_BYTES) | {"type": ["string", "null"]},
     "tags": {"type": "array", "items": _text(TAG_BYTES, 1), "maxItems": TAGS},
-    "artifact_id": {"type": ["integer", "null"], "minimum": 0, "description": "0 and null are none."},
+    "artifact_id": {"type": ["integer", "null"], "minimum": 0, "description": "0 and null mean no file."},
 }
 NEW_ENTRY: Final = sent(
     {
         **_FIELDS,
-        "conversation_id": _MAYBE_ID | {"description": "Where it is pinned; 0 and null are nowhere."},
+        "conversation_id": _MAYBE_ID
+        | {"description": "The conversation that it is pinned to; 0 and null mean none."},
         "created_at": _SENT_MOMENT,
         "supersedes_ids": {
             "type": ["array", "null"],
             "items": ID,
-            "description": "Entries that end with it.",
+            "description": "Entries that it ends.",
         },
         "auto_tag": _MODEL,
         "supersede": _MODEL,
@@ -100,7 +104,7 @@ AGENT: Final = sent(
         "name": {"type": ["string", "null"]},
         "advisor": {
             "type": ["object", "null"],
-            "description": "Its model does what the memory block turns on.",
+            "description": "Its `model` does what the memory block turns on.",
         },
         "memory": sent(
             {
@@ -132,7 +136,7 @@ _ARTIFACT: Final = object_schema(
 )
 _ADVICE: Final = {
     "type": "object",
-    "description": "What an advisor has done; a note says why it has not.",
+    "description": "What an advisor did, or a note that says why it did nothing.",
 }
 _ENTRY: Final = object_schema(
     {

@@ -39,7 +39,7 @@ _KIND: Final[Mapping[Scope, str]] = {"user": "preference", "system": "fact"}
 _NOT_ALWAYS: Final = (
     "alwaysInject is not set: only callers who manage a system decide what every turn of its readers shows."
 )
-#: Whose texts are told in every turn, if they are to be.
+#: Who must have written a text that every turn shows.
 _COUNTING: Final = ("approved", "person")
 NOT_AGREED: Final = "Nothing was deleted: a person must agree first."
 _NOT_OF_A_SYSTEM: Final = "systemId is not kept: a memory of scope user belongs to no system."
@@ -194,7 +194,7 @@ def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> di
 
 
 def summarise_always(door: OnRecord, id: str) -> str | None:
-    """The text that a person sees before they have a memory told in every turn; None if they may not, or it is."""
+    """The text that a person sees before they have a memory shown in every turn; None if they may not, or it is shown already."""
     memory = _seen(door, id)
     if memory is None or not _is_managed(door, memory):
         return None

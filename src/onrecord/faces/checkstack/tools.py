@@ -93,7 +93,7 @@ def _always_left(door: OnRecord, arguments: Arguments, answer: ToolAnswer) -> Le
 
 
 def _always_card(door: OnRecord, arguments: Arguments) -> str | None:
-    """The question to a person before a memory is told in every turn."""
+    """The question to a person before a memory is shown in every turn."""
     return memories.summarise_always(door, arguments["id"])
 
 

@@ -22,7 +22,9 @@ def commands() -> list[click.Command]:
             "migrate",
             params=[
                 click.Argument(["source"], metavar="SOURCE"),
-                click.Option(["--dry-run"], is_flag=True, help="Say what would come, and take nothing over."),
+                click.Option(
+                    ["--dry-run"], is_flag=True, help="Say what would be taken over, and change nothing."
+                ),
                 *COMMON,
             ],
             help=_HELP,

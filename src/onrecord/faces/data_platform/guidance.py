@@ -11,7 +11,7 @@ _RULES: Final = (
     "Say one thing in each insight, in a sentence that stands alone; name the entity URNs that it is about, how sure it is, "
     "and who said so (source). Suggest a change of the catalog only if it follows from the insight. "
     "Ask memory_recall and recall_insight first, so that nothing is captured twice. "
-    "An insight waits until a person has reviewed it: never tell anyone that it counts before."
+    "An insight waits until a person has reviewed it: never say that it counts before then."
 )
 GUIDANCE: Final = Prompt(
     name="knowledge_capture_guidance",

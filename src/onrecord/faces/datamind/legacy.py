@@ -76,7 +76,7 @@ def migrate(door: OnRecord, path: str | Path, profile: str) -> Migrated:
         taken += _take_over(door, memories)
         warnings += reader.warnings
         if left_alone:
-            warnings.append(f"{path}: the table {_OLD} was left alone, since {_NEW} has rows")
+            warnings.append(f"{path}: the table {_OLD} was not taken over, since {_NEW} has rows")
         stays = {source} if rows and (reader.lost or left_alone) else set()
         gone = [name for name in found.rows if name not in stays and not (left_alone and name == _OLD)]
         if legacy_tables.take_away(path, found, gone, [name for name in stays if name]):
@@ -158,7 +158,7 @@ class _FormerItems:
             if kind == known:
                 return known
         odd[f"{_ODD}kind"] = str(kind)
-        self._note(name, f"was of the kind {kind!a}, which there is not; it is a fact now")
+        self._note(name, f"was of the kind {kind!a}, which does not exist here; it is a fact now")
         return "fact"
 
     def _scope(self, name: str, row: Row, odd: dict[str, Any]) -> Scope:
@@ -166,7 +166,9 @@ class _FormerItems:
         if scope in _SCOPES:
             return _SCOPES[scope]
         odd[f"{_ODD}scope"] = str(scope)
-        self._note(name, f"was of the scope {scope!a}, which there is not; it is its profile's now")
+        self._note(
+            name, f"was of the scope {scope!a}, which does not exist here; it belongs to its profile now"
+        )
         return "tenant"
 
     def _tenant(self, name: str, row: Row, scope: Scope) -> str:
@@ -178,7 +180,9 @@ class _FormerItems:
             return wanted
         # Each unusable name gets a tenant of its own, so its rows never mix with those of another name.
         made = f"profile-{_digest(wanted)}"
-        self._note(name, f"was of the profile {wanted!a}, which is no name here; it is in {made} now")
+        self._note(
+            name, f"was of the profile {wanted!a}, which is not a valid name here; it is in {made} now"
+        )
         return made
 
     def _session(self, name: str, row: Row, odd: dict[str, Any]) -> str:
@@ -187,7 +191,7 @@ class _FormerItems:
             return given
         odd[f"{_ODD}session_id"] = given
         made = f"session-{_digest(given)}"
-        self._note(name, f"was of the session {given!a}, which is no name here; it is in {made} now")
+        self._note(name, f"was of the session {given!a}, which is not a valid name here; it is in {made} now")
         return made
 
     def _id(self, row: Row, odd: dict[str, Any]) -> str:
@@ -234,7 +238,7 @@ class _FormerItems:
             self._lose(name, str(reason))
             text = text.replace("\x00", "\ufffd")
         if "\ufffd" in text:
-            self._lose(name, "has signs that are no text")
+            self._lose(name, "has characters that cannot be stored as text")
         if not text.strip():
             self._note(name, f"is empty; its content is {_EMPTY!a} now")
             return [_EMPTY]

@@ -192,7 +192,7 @@ def search(
         "max_entities": max_entities,
     }
     beyond = [
-        f"{name}: more than {RECALL_LIMIT} of that list never come back (asked for {given})."
+        f"{name}: that list never has more than {RECALL_LIMIT} entries (asked for {given})."
         for name, given in caps.items()
         if checked_field(name, COUNT, given) > RECALL_LIMIT
     ]

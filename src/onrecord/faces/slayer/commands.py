@@ -18,7 +18,7 @@ from onrecord.surfaces.cli.render import show_json
 
 #: The semantic layer calls it `--storage`; `--db` means the same.
 _STORAGE = click.Option(
-    ["--storage", "--db", "db"], help="A file, a folder or a DSN; else the store in force."
+    ["--storage", "--db", "db"], help="A file, a folder or a DSN; the configured store if left out."
 )
 _COMMON = (_STORAGE, *(option for option in COMMON if option.name != "db"), IN_CONVERSATION)
 
@@ -28,7 +28,7 @@ def commands() -> list[click.Command]:
     memory = click.Group(
         "memory",
         params=[_STORAGE],
-        help="Keep and forget notes.",
+        help="Save and forget notes.",
         callback=_keep_storage,
         invoke_without_command=True,
     )
@@ -108,7 +108,7 @@ def _save() -> click.Command:
             *_COMMON,
         ],
         callback=run,
-        help="Keep a note about entities, or the note that goes with an example query.",
+        help="Save a note about entities, or the note that goes with an example query.",
     )
 
 
@@ -170,30 +170,36 @@ def _search() -> click.Command:
             click.Option(["--entity"], multiple=True, help="A reference; may be given several times."),
             click.Option(["--entities"], help="References, with commas between."),
             click.Option(["--query"], help="A query as JSON, or @file.json."),
-            click.Option(["--question"], help="In plain words."),
-            click.Option(["--datasource"], help="Only what is about this one."),
+            click.Option(["--question"], help="A question in plain words."),
+            click.Option(["--datasource"], help="Search only what is about this datasource."),
             *(
-                click.Option([f"--{name.replace('_', '-')}"], type=int, help=f"So many; else {most}.")
+                click.Option(
+                    [f"--{name.replace('_', '-')}"],
+                    type=int,
+                    help=f"The most entries of this list; {most} if left out.",
+                )
                 for name, most in CAPS.items()
             ),
-            click.Option(["--max-results"], type=int, help="One list of all kinds instead, so many at most."),
+            click.Option(
+                ["--max-results"], type=int, help="Return one list of all kinds, with at most this many hits."
+            ),
             click.Option(
                 ["--cypher-filter"],
-                help="That list with some kinds alone: MATCH (n:Memory:Column) RETURN n.id AS id",
+                help="With --max-results: only some kinds, as in MATCH (n:Memory:Column) RETURN n.id AS id",
             ),
             click.Option(
                 ["--compact/--no-compact"],
                 default=None,
-                help="That list, with previews instead of texts or not.",
+                help="With --max-results: previews or texts.",
             ),
             click.Option(
-                ["--verbose"], is_flag=True, help="That list, with texts: the same as --no-compact."
+                ["--verbose"], is_flag=True, help="With --max-results: texts; the same as --no-compact."
             ),
             click.Option(
                 ["--format"],
                 type=click.Choice(["text", "json"]),
                 default="text",
-                help="text, or json as elsewhere.",
+                help="text or json.",
             ),
             *_COMMON,
         ],
@@ -259,17 +265,26 @@ def _inspect() -> click.Command:
         params=[
             click.Argument(["reference"], metavar="MODEL"),
             click.Option(
-                ["--type"], type=click.Choice(["model"]), default="model", help="Models alone can be."
+                ["--type"],
+                type=click.Choice(["model"]),
+                default="model",
+                help="Only models can be inspected.",
             ),
             click.Option(["--format"], type=click.Choice(["markdown", "json"]), default="markdown"),
-            click.Option(["--num-rows"], type=int, help="So many example values of a column; else 3."),
+            click.Option(
+                ["--num-rows"], type=int, help="How many example values of each column; 3 if left out."
+            ),
             click.Option(["--show-sql"], is_flag=True, help="Show the SQL behind columns and measures."),
-            click.Option(["--section"], multiple=True, help="Only this; may be given several times."),
-            click.Option(["--descriptions-max-chars"], type=int, help="Cut descriptions to so many."),
-            click.Option(["--reachable-fields-depth"], type=int, help="How many joins to follow; else 5."),
+            click.Option(["--section"], multiple=True, help="Only this section; may be given several times."),
+            click.Option(
+                ["--descriptions-max-chars"], type=int, help="Cut descriptions to this many characters."
+            ),
+            click.Option(
+                ["--reachable-fields-depth"], type=int, help="How many joins to follow; 5 if left out."
+            ),
             click.Option(["--data-source"], help="Its datasource, if several have such a model."),
             click.Option(
-                ["--max-tokens"], type=int, help="What it may cost to read; the answer says what is left out."
+                ["--max-tokens"], type=int, help="The most tokens of the answer, which says what is left out."
             ),
             *_COMMON,
         ],
@@ -297,9 +312,11 @@ def _ingest() -> click.Command:
         "ingest",
         params=[
             click.Argument(["path"]),
-            click.Option(["--datasource"], help="What to call the datasource; else its own name."),
-            click.Option(["--schema"], help="Which schema of a database; else its default."),
-            click.Option(["--sample-values"], type=int, help="Take so many example values of each column."),
+            click.Option(["--datasource"], help="The name of the datasource; its own if left out."),
+            click.Option(["--schema"], help="The schema of a database; its default one if left out."),
+            click.Option(
+                ["--sample-values"], type=int, help="How many example values to take from each column."
+            ),
             click.Option(["--dry-run"], is_flag=True, help="Say what would change, and change nothing."),
             *_COMMON,
         ],

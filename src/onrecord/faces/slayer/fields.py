@@ -49,19 +49,21 @@ SAVE: Final[Fields] = {
     "description": Described(PREVIEW, f"A preview of at most {PREVIEW_CHARACTERS} characters."),
 }
 _ASKED: Final[Fields] = {
-    "entities": Described(MAYBE_NAMES, "References that are considered."),
+    "entities": Described(MAYBE_NAMES, "References to search by."),
     "query": Described(_QUERY, "A draft SlayerQuery."),
     "question": Described(MAYBE_TEXT, "A question in plain words."),
-    "datasource": Described(MAYBE_TEXT, "Only what is about this one."),
+    "datasource": Described(MAYBE_TEXT, "Search only what is about this datasource."),
 }
 _APART: Final[Fields] = {
-    name: Described(COUNT, "So many of that list.", default=most) for name, most in CAPS.items()
+    name: Described(COUNT, "The most entries of that list.", default=most) for name, most in CAPS.items()
 }
 _ONE_LIST: Final[Fields] = {
-    "max_results": Described(MOST_RESULTS, "One list of all kinds instead, of so many."),
-    "compact": Described(FLAG, "In that list, previews instead of texts."),
+    "max_results": Described(
+        MOST_RESULTS, "Return one list of all kinds with at most this many hits, in place of three lists."
+    ),
+    "compact": Described(FLAG, "With max_results: previews in place of texts."),
     "cypher_filter": Described(
-        MAYBE_TEXT, "In that list, some kinds alone: MATCH (n:Memory:Column) RETURN n.id AS id"
+        MAYBE_TEXT, "With max_results: only some kinds, as in MATCH (n:Memory:Column) RETURN n.id AS id"
     ),
 }
 SEARCH: Final[Fields] = {**_ASKED, **_APART, **_ONE_LIST}
@@ -87,7 +89,7 @@ FOUND: Final = _answer(
                 _answer(
                     {
                         **_MEMORY,
-                        # Nobody's word, if it is an entity.
+                        # An entity has no author.
                         **{name: OrNone(rule) for name, rule in _WHOSE.items()},
                         "kind": TEXT,
                         "description": MAYBE_TEXT,
@@ -95,7 +97,7 @@ FOUND: Final = _answer(
                     }
                 )
             ),
-            "Instead of the three lists, where one was asked for.",
+            "In place of the three lists, if max_results was given.",
         ),
         "resolved_input_entities": NAMES,
         "warnings": NAMES,

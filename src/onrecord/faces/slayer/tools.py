@@ -108,7 +108,9 @@ TOOLS: Final = (
             "descriptions_max_chars": OrNone(Integer()),
             "reachable_fields_depth": Integer(0, 20),
             "data_source": _DATA_SOURCE,
-            "max_tokens": Described(Integer(500, 1_000_000), "The answer says what is left out."),
+            "max_tokens": Described(
+                Integer(500, 1_000_000), "The most tokens of the answer, which says what is left out."
+            ),
         },
     ),
     _tool(
@@ -127,14 +129,14 @@ TOOLS: Final = (
         {
             "datasource_name": MAYBE_TEXT,
             "format": FORMAT,
-            "compact": Described(FLAG, "Else with columns, measures and joins."),
+            "compact": Described(FLAG, "Without columns, measures and joins."),
         },
     ),
     _tool(
         "ingest_datasource_models",
         calls.ingest_datasource_models,
         OnRecord.ingest,
-        "Read models in, or what has changed of them. Tells what is new, changed and gone, and what memories lost by it.",
+        "Read models in, or what has changed of them. Returns what is new, changed and gone, and which references memories lost.",
         {
             "path": Described(
                 TEXT, "A database, a folder of models, a store of slayer, or dbt's manifest.json."

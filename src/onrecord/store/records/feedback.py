@@ -35,7 +35,7 @@ _SWEPT_AT_ONCE: Final = 10_000
 
 
 class _Mark(NamedTuple):
-    """Where a page goes on: at a time, after so many of that time. It tells nothing of what others said."""
+    """Where a page goes on: at a time, after so many of that time. It reveals nothing of what others said."""
 
     at: int
     shown: int

@@ -23,7 +23,7 @@ from onrecord.model import ids
 from onrecord.model.ledger import Key, PersonsQuestion, SignIn, YesOrNo
 from onrecord.store.tables import api_keys, persons_questions, sign_ins
 
-#: How long an old question is kept, so that whoever opens its link is told what became of it.
+#: How long an old question is kept, so that whoever opens its link sees what became of it.
 _KEPT: Final = timedelta(days=7)
 
 

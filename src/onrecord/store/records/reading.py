@@ -273,12 +273,12 @@ class SqlReading:
         return found
 
     def asking(self, keys: Sequence[Key]) -> dict[Key, Asking]:
-        told: dict[Key, Asking] = {}
+        found: dict[Key, Asking] = {}
         for view in self._views:
             rows = sorted({row for tenant, row in keys if tenant == view.tenant})
             for row, *asks in view.fetch(_asking(view.visibility), rows=rows) if rows else ():
-                told[view.tenant, row] = Asking(*map(bool, asks))
-        return told
+                found[view.tenant, row] = Asking(*map(bool, asks))
+        return found
 
     def filed(self, facet: str) -> list[str]:
         return [id for (id,) in self._view.fetch(_filed(self._view.visibility), facet=facet)]

@@ -1,4 +1,4 @@
-"""WHAT was a session of a coding agent told already? A small file for each session says so, since every hook is a process of its
+"""WHICH memories did a session of a coding agent get already? A small file for each session says so, since every hook is a process of its
 own; losing it costs a repetition, and nothing else.
 """
 

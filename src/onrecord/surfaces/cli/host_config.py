@@ -18,7 +18,7 @@ _INDENT: Final = re.compile(r"\n([ \t]+)\S")
 _HEADER: Final = re.compile(r"^[ \t]*\[+\s*(?P<name>[^\[\]\n]*?)\s*\]+", re.MULTILINE)
 
 
-class Unreadable(Exception):
+class UnreadableConfig(Exception):
     """Why a configuration cannot be changed."""
 
 
@@ -80,13 +80,13 @@ class JsonForm:
         try:
             value, end = _value(text, _start(text))
         except RecursionError:
-            raise Unreadable("it is nested too deeply") from None
+            raise UnreadableConfig("it is nested too deeply") from None
         if _after_blank(text, end) != len(text):
             raise _wrong(text, end, "there is text after the end")
         if not isinstance(value, dict):
-            raise Unreadable("it must be a JSON object")
+            raise UnreadableConfig("it must be a JSON object")
         if not isinstance(value.get(self.section, {}), dict):
-            raise Unreadable(f"{self.section} in it must be an object")
+            raise UnreadableConfig(f"{self.section} in it must be an object")
         return value
 
 
@@ -238,9 +238,9 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _wrong(text: str, at: int, reason: str) -> Unreadable:
+def _wrong(text: str, at: int, reason: str) -> UnreadableConfig:
     line = text.count("\n", 0, at) + 1
-    return Unreadable(
+    return UnreadableConfig(
         f"it cannot be read as JSON: {reason} (line {line}, column {at - text.rfind(chr(10), 0, at)})"
     )
 
@@ -293,14 +293,14 @@ class TomlForm:
         try:
             values = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as problem:
-            raise Unreadable(f"it cannot be read as TOML: {problem}") from None
+            raise UnreadableConfig(f"it cannot be read as TOML: {problem}") from None
         if not isinstance(values.get(self.section, {}), dict):
-            raise Unreadable(f"{self.section} in it must be a table")
+            raise UnreadableConfig(f"{self.section} in it must be a table")
         return values
 
 
 #: The format of a configuration. `whole` writes one with a single entry, `entry` reads an entry, `put` adds or replaces one,
-#: and `remove` takes one out. All that change a text raise Unreadable if that cannot be done safely.
+#: and `remove` takes one out. All that change a text raise UnreadableConfig if that cannot be done safely.
 Form = JsonForm | TomlForm
 
 
@@ -334,5 +334,5 @@ def _pairs(values: dict[str, Any]) -> list[str]:
 
 def _checked(is_right: bool, after: str) -> str:
     if not is_right:
-        raise Unreadable("it is laid out in a way that cannot be changed safely")
+        raise UnreadableConfig("it is laid out in a way that cannot be changed safely")
     return after

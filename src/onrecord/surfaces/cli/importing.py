@@ -21,7 +21,7 @@ _HELP: Final = """Read an export. What is already here in the same form is left 
 
 With --from the file or folder is another system's store, which is read and left as it is. Each thing it remembers becomes a
 memory of tier import with its times and where it came from; secrets are taken out, and a second time finds nothing new.
-`onrecord lint PATH` tells first what it is worth.
+`onrecord audit PATH` shows beforehand what is in it.
 
 \b
 """
@@ -37,7 +37,7 @@ def import_command() -> click.Command:
     command.params[1:1] = [
         click.Option(["--from", "source"], type=click.Choice(list(FORMATS)), help="Of which system it is."),
         click.Option(
-            ["--dry-run"], is_flag=True, help="With --from: tell what would come, and bring nothing."
+            ["--dry-run"], is_flag=True, help="With --from: say what would be imported, and import nothing."
         ),
         click.Option(
             ["--scope"],

@@ -22,7 +22,7 @@ from onrecord.surfaces.cli import rules
 from onrecord.surfaces.cli.commands import COMMON, common_options, config_of
 from onrecord.surfaces.cli.entry_check import tools_of_entry
 from onrecord.surfaces.cli.faces import FACE, names_in
-from onrecord.surfaces.cli.host_config import Form, Unreadable
+from onrecord.surfaces.cli.host_config import Form, UnreadableConfig
 from onrecord.surfaces.cli.hosts import ARGUMENTS, HOSTS, NAME, Host, kept_settings, local_entry, remote_entry
 from onrecord.surfaces.cli.mcp import tools_of
 
@@ -258,7 +258,7 @@ def _text(path: Path) -> str:
 def _edited(path: Path, edit: Callable[[], str]) -> str:
     try:
         return edit()
-    except Unreadable as problem:
+    except UnreadableConfig as problem:
         reason = f"{problem}. The file was left as it is; repair it, or see onrecord install --print"
         raise invalid(str(path), reason) from None
 

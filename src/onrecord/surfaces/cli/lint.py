@@ -33,7 +33,7 @@ def lint_command() -> click.Command:
             click.Option(
                 ["--from", "source"],
                 type=click.Choice(list(FORMATS)),
-                help="Of which system it is; else told by its looks.",
+                help="The system that wrote it; recognised by its content if left out.",
             ),
             click.Option(
                 ["--stale-days"],

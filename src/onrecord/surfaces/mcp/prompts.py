@@ -84,7 +84,7 @@ PROMPTS: Final = (
             "agree, and erase nothing unless I ask for exactly that.\n\nSubject: {0}"
         ),
         words_alone=(
-            "Review what memory tells at the start of a conversation: read each memory in full and list what is "
+            "Review what memory gives at the start of a conversation: read each memory in full and list what is "
             "outdated, what contradicts what, and what says the same twice. For each propose to revise, retire, "
             "supersede or relate, with ids and a reason. Change nothing before I agree, and erase nothing unless I "
             "ask for exactly that."

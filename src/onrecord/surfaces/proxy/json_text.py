@@ -13,7 +13,7 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _DECODER: Final = JSONDecoder()
 
 
-class Span(NamedTuple):
+class TextRange(NamedTuple):
     """The characters of a value."""
 
     start: int
@@ -37,11 +37,11 @@ def with_insertions(text: str, insertions: Sequence[Insertion]) -> str:
     return text
 
 
-def _span(text: str, path: Path) -> Span:
+def _span(text: str, path: Path) -> TextRange:
     start = _after_space(text, 0)
     for step in path:
         start = _start_of(text, start, step)
-    return Span(start, _DECODER.raw_decode(text, start)[1])
+    return TextRange(start, _DECODER.raw_decode(text, start)[1])
 
 
 def _start_of(text: str, start: int, step: str | int) -> int:

@@ -20,7 +20,7 @@ from onrecord.catalog.sql_text import tables_of
 from onrecord.doors import Door
 from onrecord.errors import OnRecordError
 from onrecord.surfaces.attach_lookup import request_for
-from onrecord.surfaces.proxy.session import Reply, Session
+from onrecord.surfaces.proxy.session import CallReply, Session
 
 _LOG: Final = logging.getLogger(__name__)
 #: Two calls belong together if so much of their arguments is the same, and so little time lies between them.
@@ -56,7 +56,7 @@ class Lessons:
         self._places = BoundedSemaphore(_MOST_UNHEARD)
         self._hearing = ThreadPoolExecutor(1, thread_name_prefix="onrecord-lessons")
 
-    def note(self, door: WaitForDoor, session: Session, reply: Reply) -> None:
+    def note(self, door: WaitForDoor, session: Session, reply: CallReply) -> None:
         """Hear of one more call and its answer."""
         if self._places.acquire(blocking=False):
             heard = self._hearing.submit(self._hear, door, session, reply, time.monotonic())
@@ -66,7 +66,7 @@ class Lessons:
         """Wait for what is being compared and saved."""
         self._hearing.shutdown()
 
-    def _hear(self, door: WaitForDoor, session: Session, reply: Reply, now: float) -> None:
+    def _hear(self, door: WaitForDoor, session: Session, reply: CallReply, now: float) -> None:
         arguments = reply.request.params.get("arguments")
         if not isinstance(arguments, dict) or not arguments:
             return
@@ -89,7 +89,7 @@ class Lessons:
             _propose(door, mended[-1], shown, arguments)
 
 
-def _error_of(reply: Reply) -> str | None:
+def _error_of(reply: CallReply) -> str | None:
     """What went wrong; None if the call worked."""
     if reply.result is None:
         message = reply.error.get("message") if isinstance(reply.error, dict) else reply.error
@@ -120,7 +120,7 @@ def _propose(
     tables = dict.fromkeys(".".join(table) for each in sql for table in tables_of(each))
     door = wait_for_door(_OPENS_S)
     if door is None:
-        _LOG.warning("What two calls taught could not be proposed: the store is not open")
+        _LOG.warning("A lesson from two calls could not be proposed: the store is not open")
         return
     try:
         door.remember(
@@ -133,6 +133,6 @@ def _propose(
             review=True,
         )
     except OnRecordError as problem:
-        _LOG.warning("What two calls taught could not be proposed: %s", problem)
+        _LOG.warning("A lesson from two calls could not be proposed: %s", problem)
     except Exception as problem:
-        _LOG.warning("What two calls taught could not be proposed: %s", type(problem).__name__)
+        _LOG.warning("A lesson from two calls could not be proposed: %s", type(problem).__name__)

@@ -78,9 +78,7 @@ class _Proxy:
     async def pass_on(self, request: Request) -> Response:
         if not request.scope["raw_path"].startswith(b"/"):
             # After the address of the server, anything else could name another one.
-            return Response(
-                "A request names a path here, which begins with /.\n", 400, media_type="text/plain"
-            )
+            return Response("The path of a request must begin with /.\n", 400, media_type="text/plain")
         session = self._session(request.headers)
         body = await request.body()
         session.note_sent(body)

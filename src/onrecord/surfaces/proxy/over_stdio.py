@@ -15,7 +15,7 @@ from onrecord.surfaces.proxy.relay import Relay
 from onrecord.surfaces.proxy.session import LONGEST_READ, Message, Session
 
 _CHUNK: Final = 64 * 1024
-#: How long the server has to end once its output is closed, and then once it is told to.
+#: How long the server has to end once its output is closed, and then after it got the signal to end.
 _ENDS_S: Final = 5.0
 
 
@@ -33,7 +33,7 @@ def proxy_stdio(command: Sequence[str], relay: Relay, session: Session) -> int:
     finally:
         _end(server)
     code = server.returncode
-    if ending.is_told:
+    if ending.has_begun:
         return 0
     # As a shell says it of a process that a signal ended.
     return code if code >= 0 else 128 - code
@@ -43,21 +43,21 @@ class _Ending:
     """A signal to end goes to the server, whose end is ours. Signals are heard from before the server starts."""
 
     def __init__(self) -> None:
-        self.is_told = False
+        self.has_begun = False
         self._server: subprocess.Popen[bytes] | None = None
         for each in ("SIGTERM", "SIGINT", "SIGHUP"):
             if hasattr(signal, each):
-                signal.signal(getattr(signal, each), self._tell)
+                signal.signal(getattr(signal, each), self._pass_on)
 
     def ends(self, server: "subprocess.Popen[bytes]") -> None:
         """Name the server; one that starts too late ends at once."""
         self._server = server
-        if self.is_told:
+        if self.has_begun:
             server.terminate()
 
-    def _tell(self, *_: Any) -> None:
-        if not self.is_told:
-            self.is_told = True
+    def _pass_on(self, *_: Any) -> None:
+        if not self.has_begun:
+            self.has_begun = True
             forced = threading.Timer(_ENDS_S, self._force)
             forced.daemon = True
             forced.start()

@@ -81,7 +81,7 @@ class Pins:
                 text = json.dumps({"server": self._server, "tools": self._kept}, indent=1)
                 partial.write_text(text + "\n", "utf-8")
         except OSError as problem:
-            _LOG.warning("What the server says of its tools could not be kept: %s", problem)
+            _LOG.warning("The hashes of the server's tools could not be saved: %s", problem)
 
 
 def _pin(tool: Mapping[str, Any]) -> dict[str, str]:

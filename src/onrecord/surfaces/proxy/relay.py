@@ -22,7 +22,7 @@ from onrecord.surfaces.attach_lookup import KEY, AttachLookup, request_for
 from onrecord.surfaces.proxy.json_text import Insertion, with_insertions
 from onrecord.surfaces.proxy.lessons import Lessons
 from onrecord.surfaces.proxy.pins import Pins
-from onrecord.surfaces.proxy.session import Message, Reply, Session
+from onrecord.surfaces.proxy.session import CallReply, Message, Session
 
 _LOG: Final = logging.getLogger(__name__)
 #: A store that could not be opened is tried again after so long.
@@ -105,10 +105,10 @@ class Relay:
             insertions = [each for reply in message.replies for each in await self._added(session, reply)]
             return with_insertions(message.text, insertions).encode() if insertions else message.raw
         except Exception as problem:
-            _LOG.warning("A message passes as it came: %s", type(problem).__name__)
+            _LOG.warning("A message was passed on unchanged: %s", type(problem).__name__)
             return message.raw
 
-    async def _added(self, session: Session, reply: Reply) -> list[Insertion]:
+    async def _added(self, session: Session, reply: CallReply) -> list[Insertion]:
         result, tool = reply.result, reply.request.tool
         # A result without content is a question to the person at the other end, or something not yet invented.
         if result is None or not isinstance(result.get("content"), list) or tool in self._limits.skip:

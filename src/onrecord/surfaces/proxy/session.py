@@ -19,7 +19,7 @@ CANCELLED: Final = "notifications/cancelled"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PendingCall:
     """What was asked, until the answer has come."""
 
     method: str
@@ -30,11 +30,11 @@ class Request:
         return str(self.params.get("name"))
 
 
-class Reply(NamedTuple):
+class CallReply(NamedTuple):
     """A server's answer to a call, and where in the message it stands. The result is None if it is an error."""
 
     path: Path
-    request: Request
+    request: PendingCall
     result: Mapping[str, Any] | None
     error: Any
 
@@ -44,7 +44,7 @@ class Message(NamedTuple):
 
     raw: bytes
     text: str = ""
-    replies: tuple[Reply, ...] = ()
+    replies: tuple[CallReply, ...] = ()
     tools: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -53,7 +53,7 @@ class Session:
 
     def __init__(self, name: str | None) -> None:
         self.name = name
-        self._waiting: LruCache[tuple[str, Any], Request] = LruCache(_MOST_WAITING)
+        self._waiting: LruCache[tuple[str, Any], PendingCall] = LruCache(_MOST_WAITING)
         #: Whether each tool declares the shape of its structured content, as far as the server has listed them.
         self._declares: LruCache[str, bool] = LruCache(_MOST_TOOLS)
 
@@ -62,7 +62,7 @@ class Session:
         for _, each in _objects(_parsed(raw)[1]):
             method, params = each.get("method"), each.get("params")
             if method in (CALL, LIST) and "id" in each:
-                request = Request(method, params if isinstance(params, dict) else {})
+                request = PendingCall(method, params if isinstance(params, dict) else {})
                 self._waiting.put(_key(each["id"]), request)
             elif method == CANCELLED and isinstance(params, dict):
                 # No answer will come.
@@ -81,7 +81,7 @@ class Session:
                 continue
             if request.method == CALL:
                 is_result = isinstance(result, dict)
-                replies.append(Reply(path, request, result if is_result else None, each.get("error")))
+                replies.append(CallReply(path, request, result if is_result else None, each.get("error")))
             elif isinstance(result, dict) and isinstance(result.get("tools"), list):
                 tools += [tool for tool in result["tools"] if isinstance(tool, dict)]
         for tool in tools:

@@ -41,7 +41,7 @@ def server_settings(config: Config) -> dict[str, Any]:
         sent_within_s=request_timeout(config),
     )
     return {
-        "http": partial(Connection, limits=limits),
+        "http": partial(HttpConnection, limits=limits),
         # What it has to say goes into the lines of our log.
         "log_config": None,
         "log_level": "warning",
@@ -60,7 +60,7 @@ def request_timeout(config: Config) -> int:
     return read_number("request_timeout", config.request_timeout, 1, 86_400)
 
 
-class Connection(HttpToolsProtocol):
+class HttpConnection(HttpToolsProtocol):
     """One connection, from the first byte to the last."""
 
     def __init__(self, *given: Any, limits: ConnectionLimits, **named: Any) -> None:
@@ -227,7 +227,7 @@ class Connection(HttpToolsProtocol):
         others = [
             each
             for each in self.connections
-            if isinstance(each, Connection)
+            if isinstance(each, HttpConnection)
             and each is not self
             and each.waits_for_other_end
             and not each.is_known

@@ -21,7 +21,7 @@ _ALL_TOKENS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _AgentContext:
     """What an agent is given, and what of it is given in every turn."""
 
     given: ContextGiven
@@ -32,18 +32,18 @@ class _Told:
 
 def agent_context(view: PageView) -> Response:
     fields = view.attempt(lambda: view.fields("context", view.query, *_FIELDS)) or {}
-    told = None if view.refused else view.attempt(lambda: _told(view, fields))
+    shown = None if view.refused else view.attempt(lambda: _shown(view, fields))
     return view.html(
-        "agent_context.html", told=told, budget=fields.get("max_tokens", GiveContext().max_tokens)
+        "agent_context.html", shown=shown, budget=fields.get("max_tokens", GiveContext().max_tokens)
     )
 
 
-def _told(view: PageView, fields: Mapping[str, Any]) -> _Told:
+def _shown(view: PageView, fields: Mapping[str, Any]) -> _AgentContext:
     # What is applied in every turn costs this again and again, whatever the budget of this one is.
     whom = {name: fields[name] for name in ("for_user", "for_personas", "for_systems") if name in fields}
     always = view.door.context(parts=("always",), max_tokens=_ALL_TOKENS, **whom)
     costs = [each for block in always.blocks for each in zip(block.memories, block.costs, strict=True)]
-    return _Told(
+    return _AgentContext(
         given=view.door.context(**fields),
         rent=[(view.door.show(exactly(id)).memory, cost) for id, cost in costs],
         rented=always.tokens,

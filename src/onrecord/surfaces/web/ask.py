@@ -106,9 +106,9 @@ def _weak(view: PageView, question: str, given: dict[str, Any], recalled: Recall
     if recalled.next or given.get("after") or given.get("min_relevance") == 0:
         return ()
     wanted: dict[str, Any] = {"limit": min(RECALL_LIMIT, len(recalled.hits) + _WEAK), "min_relevance": 0.0}
-    told = {hit.memory.id for hit in recalled.hits}
+    shown = {hit.memory.id for hit in recalled.hits}
     everything = view.door.recall(question, **(given | wanted | UNADVISED))
-    return [hit for hit in everything.hits if hit.memory.id not in told]
+    return [hit for hit in everything.hits if hit.memory.id not in shown]
 
 
 def _of_hit(hit: Hit) -> Sequence[Reason]:
@@ -118,8 +118,8 @@ def _of_hit(hit: Hit) -> Sequence[Reason]:
         shares[part.channel] = shares.get(part.channel, 0.0) + max(part.share, 0.0)
     before = sum(shares.values())
     smaller = min(1.0, hit.score / before) if before else 1.0
-    told = [Reason(CHANNELS.get(name, name), share * smaller) for name, share in shares.items()]
-    return [*told, Reason(BOOSTS, max(hit.score - before, 0.0))]
+    reasons = [Reason(CHANNELS.get(name, name), share * smaller) for name, share in shares.items()]
+    return [*reasons, Reason(BOOSTS, max(hit.score - before, 0.0))]
 
 
 def _own_verdicts(view: PageView, question: str) -> dict[str, Verdict]:

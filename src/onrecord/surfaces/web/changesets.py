@@ -77,7 +77,7 @@ PAGES = (
         part_of="/review",
         acts={"roll_back": _roll_back},
         done={
-            "applied": "Applied. The next ingest does not wipe it.",
+            "applied": "Applied. The next ingest keeps it.",
             "left": "Applied. More approved proposals are left for the next changeset.",
             "rolled_back": "Rolled back: what stood there before stands there again.",
             "partly": "Rolled back, except for what was changed since: see below.",

@@ -51,7 +51,7 @@ class _Cards:
         self._runner, self._faces = runner, faces
 
     def show(self, view: PageView) -> Response:
-        return view.html("confirm.html", card=self._card(view), told=None)
+        return view.html("confirm.html", card=self._card(view), outcome=None)
 
     def agree(self, view: PageView, form: Form) -> Response:
         card = self._card(view)
@@ -63,15 +63,15 @@ class _Cards:
             answer = _done(card, view.door)
         except OnRecordError as problem:
             # The page of a refused form would open the link again, which is used up.
-            told = f"It was not done, and the link is used up. {problem}"
-            return view.html("confirm.html", status=409, card=card, told=told)
-        return view.html("confirm.html", card=card, told=_told(answer))
+            outcome = f"It was not done, and the link is used up. {problem}"
+            return view.html("confirm.html", status=409, card=card, outcome=outcome)
+        return view.html("confirm.html", card=card, outcome=_outcome(answer))
 
     def decline(self, view: PageView, form: Form) -> Response:
         card = self._card(view)
         self._answer(view, "no")
         return view.html(
-            "confirm.html", card=card, told="You said no. Nothing was done, and the link is used up."
+            "confirm.html", card=card, outcome="You said no. Nothing was done, and the link is used up."
         )
 
     def _answer(self, view: PageView, said: YesOrNo) -> None:
@@ -112,5 +112,5 @@ def _done(card: _Card, door: OnRecord) -> ToolAnswer:
     return card.tool.handle(door, arguments)
 
 
-def _told(answer: ToolAnswer) -> str:
+def _outcome(answer: ToolAnswer) -> str:
     return answer.text or json.dumps(data(answer.structured), ensure_ascii=False)

@@ -21,7 +21,7 @@ _DB: Final = "ONRECORD_DB"
 _OPTIONS: Final = {"--db": _DB, "--tenant": "ONRECORD_TENANT", "--user": "ONRECORD_USER"}
 
 
-class Shown(NamedTuple):
+class HostTexts(NamedTuple):
     """What a host gets: by which name it is installed, what it is, and its texts; None where it takes no such thing."""
 
     name: str
@@ -56,7 +56,7 @@ def _is_here(config: Config, view: PageView) -> bool:
     return is_loopback(config.host) and not shows_key
 
 
-def _shown(config: Config, url: str, is_here: bool) -> Iterable[Shown]:
+def _shown(config: Config, url: str, is_here: bool) -> Iterable[HostTexts]:
     # Nobody else gets at a store in memory.
     has_local = is_here and config.db != ":memory:"
     settings = kept_settings(config) if has_local else {}
@@ -76,4 +76,4 @@ def _shown(config: Config, url: str, is_here: bool) -> Iterable[Shown]:
         if host.variable is not None:
             remote = host.form.whole(NAME, remote_entry(host, url, _VARIABLE, []))
         command = shlex.join(["onrecord", "install", name, *options])
-        yield Shown(name, host, str(host.path()) if has_local else "", command, local, remote)
+        yield HostTexts(name, host, str(host.path()) if has_local else "", command, local, remote)

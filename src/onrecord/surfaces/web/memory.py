@@ -102,10 +102,10 @@ def _timeline(versions: Sequence[Version], first: int) -> Sequence[tuple[Version
 
 def _moments(versions: Sequence[Version]) -> Sequence[Any]:
     """When this memory changed, became true and ended."""
-    told = {version.at for version in versions}
-    told |= {version.memory.valid_from for version in versions}
-    told |= {version.memory.valid_to for version in versions if version.memory.valid_to is not None}
-    return sorted(told)[-200:]
+    times = {version.at for version in versions}
+    times |= {version.memory.valid_from for version in versions}
+    times |= {version.memory.valid_to for version in versions if version.memory.valid_to is not None}
+    return sorted(times)[-200:]
 
 
 def _picture(view: PageView, around: Neighbourhood) -> Mapping[str, Any] | None:

@@ -12,7 +12,7 @@ from onrecord.model.ids import exact_reference, exactly
 from onrecord.model.memory import Memory
 from onrecord.model.wire import write_instant
 from onrecord.remember.revise import Revised
-from onrecord.surfaces.web.page_view import Form, PageView, Refused
+from onrecord.surfaces.web.page_view import Form, PageView, RefusedForm
 from onrecord.surfaces.web.site import Act
 
 #: The fields of a memory that its form shows, in this order.
@@ -44,28 +44,28 @@ DONE: Final = {
     "updated": "It was known already: this memory was updated.",
     "unchanged": "It was known already, word for word: nothing was saved.",
     "proposed": "Saved as a proposal, which waits for a person.",
-    "check_added": "Added. It runs at the next look, or now with Run checks.",
+    "check_added": "Added. It runs with the next sweep, or now with Run checks.",
     "check_waits": "Added as a proposal: it runs once a person who reviews has approved it.",
     "check_approved": "Approved: it runs from now on.",
-    "check_dropped": "Dropped. What came of it stays in the history.",
-    "checked": "The checks have run; what came of them is below.",
+    "check_dropped": "Dropped. Its results stay in the history.",
+    "checked": "The checks have run; the results are below.",
 }
 
 
 def as_typed(memory: Memory) -> Mapping[str, str]:
     """The fields of a memory as its form shows them."""
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name in FIELDS:
         value = getattr(memory, name)
         if isinstance(value, tuple):
-            told[name] = "\n".join(value)
+            values[name] = "\n".join(value)
         elif name == "valid_from":
-            told[name] = write_instant(value)
+            values[name] = write_instant(value)
         elif name == "metadata" or isinstance(value, Mapping):
-            told[name] = json.dumps(value, ensure_ascii=False, indent=2) if value else ""
+            values[name] = json.dumps(value, ensure_ascii=False, indent=2) if value else ""
         else:
-            told[name] = value or ""
-    return told
+            values[name] = value or ""
+    return values
 
 
 def as_typed_again(memory: Memory) -> Mapping[str, str]:
@@ -86,7 +86,7 @@ def revise(view: PageView, form: Form) -> Response:
         return _revised(view, view.door.revise(id, **expected, **fields), "revised")
     except VersionConflict as error:
         # Whoever typed sees what was saved meanwhile, and may save again on top of that.
-        view.refused = Refused(_on_top(form, base, view.door.show(id).memory), error)
+        view.refused = RefusedForm(_on_top(form, base, view.door.show(id).memory), error)
         raise
 
 

@@ -39,9 +39,9 @@ def pages(recent: RecentRequests) -> tuple[Page, ...]:
             menu="Operate",
             permission=_PERMISSION,
             done={
-                "reindexed": "Everything derived from the rows was built anew.",
+                "reindexed": "Everything derived from the rows was rebuilt.",
                 "embedded": "Missing vectors were made.",
-                "dismissed": "Failed jobs that were given up are forgotten.",
+                "dismissed": "The jobs that were given up are dismissed.",
             },
         ),
         Page(path="/operate/export", show=_nothing, acts={"export": _export}, permission=_PERMISSION),
@@ -50,7 +50,7 @@ def pages(recent: RecentRequests) -> tuple[Page, ...]:
             show=_keys,
             acts={"create": _create_key, "change": _change_key, "revoke": _revoke_key},
             permission=_PERMISSION,
-            done={"changed": "The key is changed.", "revoked": "The key is revoked: it works no more."},
+            done={"changed": "The key is changed.", "revoked": "The key is revoked and no longer works."},
             changes_keys=True,
         ),
         Page(
@@ -59,7 +59,7 @@ def pages(recent: RecentRequests) -> tuple[Page, ...]:
             acts={"create": _create_tenant, "set": _set_tenant, "erase": _erase_tenant},
             permission=_PERMISSION,
             done={
-                "created": "The tenant is there.",
+                "created": "The tenant exists now.",
                 "set": "The settings are changed.",
                 "erased": "The tenant and everything in it is erased.",
             },

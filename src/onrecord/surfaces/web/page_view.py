@@ -65,7 +65,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedForm:
     """A form that could not be carried out: what was typed, and why it was refused."""
 
     form: Form
@@ -90,7 +90,7 @@ class PageView:
     is_signed_in: bool = False
     #: A sentence about what was just done, if this page follows a form.
     done: str | None = None
-    refused: Refused | None = None
+    refused: RefusedForm | None = None
     #: A form that was sent and is shown again as it was typed, though nothing is wrong with it.
     typed: Form | None = None
     #: The pages that this person may open, for the navigation, and the path by which this page stands among them.
@@ -152,7 +152,7 @@ class PageView:
         try:
             return answer()
         except (Invalid, NotFound) as error:
-            self.refused = Refused(self.query, error)
+            self.refused = RefusedForm(self.query, error)
             return None
 
     def typed_into(self, act: str) -> Form | None:
@@ -242,9 +242,9 @@ class PageView:
             return _instant(name, text)
         windows = read_times(text, self.door.now)
         if len(windows) == 1 and windows[0].text == text:
-            told = windows[0].start or windows[0].end
-            assert told is not None, "one of them is a time"
-            return told
+            found = windows[0].start or windows[0].end
+            assert found is not None, "one of them is a time"
+            return found
         return _instant(name, text)
 
 

@@ -17,7 +17,7 @@ from onrecord.model.checks import CHECK_WORDS
 from onrecord.model.limits import CheckState
 from onrecord.model.memory import Memory
 from onrecord.model.wire import write_instant
-from onrecord.text.differences import Span, differences
+from onrecord.text.differences import TextChange, differences
 from onrecord.text.marking import passages, pieces, spans
 
 _PACKAGE: Final = "onrecord.surfaces.web"
@@ -117,13 +117,13 @@ def passage(text: str, question: str = "") -> Markup:
     if len(text) <= _WHOLE_CHARACTERS:
         return marked(text, question)
     found = spans(text, question) if question else []
-    told, end = Markup(), 0
+    shown, end = Markup(), 0
     for start, stop in passages(text, found, characters=_PASSAGE_CHARACTERS, most=_PASSAGES):
-        told += _GAP if start > end else Markup()
+        shown += _GAP if start > end else Markup()
         inside = [(first - start, last - start) for first, last in found if start <= first and last <= stop]
-        told += _with_marks(text[start:stop], inside)
+        shown += _with_marks(text[start:stop], inside)
         end = stop
-    return told + (_GAP if end < len(text) else Markup())
+    return shown + (_GAP if end < len(text) else Markup())
 
 
 def _with_marks(text: str, found: Sequence[tuple[int, int]]) -> Markup:
@@ -174,7 +174,7 @@ def later(after: str, before: str) -> Markup:
     return _changes(span for span in differences(before, after) if span.change != "removed")
 
 
-def _changes(spans: Iterable[Span]) -> Markup:
+def _changes(spans: Iterable[TextChange]) -> Markup:
     return Markup().join(
         _stayed(span.text) if span.change == "same" else _CHANGED[span.change].format(visible(span.text))
         for span in spans

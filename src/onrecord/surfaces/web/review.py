@@ -29,7 +29,7 @@ _DONE: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class TargetMemory:
     """A memory that a proposal would change, as it is now; `moved` if it has changed since it was proposed."""
 
     memory: Memory
@@ -37,21 +37,21 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ReviewEntry:
     """A proposal with what one needs to decide on it, or only to read it on a page of the past; `problem` says why its changes
     to the catalog cannot be shown; `checkable` what nobody checks and could be asked.
     """
 
     memory: Memory
     judged: Judged | None = None
-    targets: Sequence[Target] = ()
+    targets: Sequence[TargetMemory] = ()
     changes: Sequence[PlannedChange] = ()
     problem: str | None = None
     checkable: Sequence[Observation] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class UndecidedProposal:
     """A proposal that was chosen and not decided, and why."""
 
     id: str
@@ -59,7 +59,7 @@ class Kept:
 
 
 def review(
-    view: PageView, *, advised: Judged | None = None, observed: str = "", kept: Sequence[Kept] = ()
+    view: PageView, *, advised: Judged | None = None, observed: str = "", kept: Sequence[UndecidedProposal] = ()
 ) -> Response:
     after = view.query.one("after") or None
     found = view.attempt(
@@ -85,14 +85,14 @@ def _wanted(view: PageView) -> dict[str, Any]:
     return {"proposal": "pending"} if view.query.one("of") == "insights" else {"statuses": ["pending"]}
 
 
-def _entry(view: PageView, memory: Memory, advised: Judged | None, observed: str) -> Entry:
+def _entry(view: PageView, memory: Memory, advised: Judged | None, observed: str) -> ReviewEntry:
     if view.is_past:
         # What was near it then, and what its plan was, nothing says.
-        return Entry(memory=memory, targets=tuple(_targets(view, memory)))
+        return ReviewEntry(memory=memory, targets=tuple(_targets(view, memory)))
     known = advised is not None and advised.id == memory.id
     judged = advised if known and advised else view.door.judge(exactly(memory.id), advisor="no")
     checkable = view.door.checks(exactly(memory.id), observe=memory.id == observed).checkable
-    entry = Entry(memory=memory, judged=judged, targets=tuple(_targets(view, memory)), checkable=checkable)
+    entry = ReviewEntry(memory=memory, judged=judged, targets=tuple(_targets(view, memory)), checkable=checkable)
     try:
         return replace(entry, changes=tuple(_changes(view, memory)))
     except OnRecordError as error:
@@ -100,13 +100,13 @@ def _entry(view: PageView, memory: Memory, advised: Judged | None, observed: str
         return replace(entry, problem=str(error))
 
 
-def _targets(view: PageView, memory: Memory) -> Sequence[Target]:
+def _targets(view: PageView, memory: Memory) -> Sequence[TargetMemory]:
     if memory.proposes is None:
         return ()
     present = [view.door.show(exactly(id), **view.known_at).memory for id in memory.proposes.of]
     versions = memory.proposes.versions
     return [
-        Target(memory=each, moved=each.version != version)
+        TargetMemory(memory=each, moved=each.version != version)
         for each, version in zip(present, versions, strict=True)
     ]
 
@@ -206,12 +206,12 @@ def _reject_many(view: PageView, form: Form) -> Response:
 
 def _many(view: PageView, form: Form, done: str, act: Callable[[str, int], object]) -> Response:
     """Decide on each that was chosen, in the version that was on screen. What cannot be decided stays, with the reason."""
-    kept = list[Kept]()
+    kept = list[UndecidedProposal]()
     for id, version in _chosen(form):
         try:
             act(exactly(id), version)
         except REFUSALS as error:
-            kept.append(Kept(id=id, why=str(error)))
+            kept.append(UndecidedProposal(id=id, why=str(error)))
     if not kept:
         return view.go("/review", done=done, of=view.query.one("of") or None)
     response = review(view, kept=kept)
@@ -220,11 +220,11 @@ def _many(view: PageView, form: Form, done: str, act: Callable[[str, int], objec
 
 
 def _chosen(form: Form) -> Sequence[tuple[str, int]]:
-    told = [each.rpartition(" ") for each in form.all("chosen")]
-    if not told:
+    chosen = [each.rpartition(" ") for each in form.all("chosen")]
+    if not chosen:
         raise invalid("chosen", "tick at least one proposal")
     try:
-        return [(id, int(version)) for id, _, version in told]
+        return [(id, int(version)) for id, _, version in chosen]
     except ValueError:
         raise invalid("chosen", "names a proposal without its version; open the page again") from None
 

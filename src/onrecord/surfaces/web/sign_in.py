@@ -172,10 +172,12 @@ class _Provided:
         if said["error"]:
             described = request.query_params.get("error_description", "")
             raise Forbidden(
-                f"The identity provider signed nobody in: {said['error'][:100]} {described[:300]}".strip()
+                f"The identity provider refused the sign-in: {said['error'][:100]} {described[:300]}".strip()
             )
         if said["iss"] not in ("", self._flow.issuer):
-            raise Unauthenticated("This answer comes from another identity provider than the one asked.")
+            raise Unauthenticated(
+                "The answer comes from another identity provider than the one that was asked."
+            )
         caller = self._flow.caller(said["code"], said["state"], self._coming.address(request, CALLBACK))
         response = signed_in(self._runner, request, caller, wanted)
         drop_cookie(response, request, FLOW)

@@ -19,7 +19,7 @@ from onrecord.surfaces.rest.bodies import read_body
 from onrecord.surfaces.rest.problems import NO_METHOD, UNREADABLE, WRONG_TYPE, Refusal, detail_of, kind_of
 from onrecord.surfaces.rest.request_runner import RequestRunner, state_of
 from onrecord.surfaces.web.callers import sign_in_of
-from onrecord.surfaces.web.page_view import ACT, PROOF, REFUSALS, Form, PageView, Refused
+from onrecord.surfaces.web.page_view import ACT, PROOF, REFUSALS, Form, PageView, RefusedForm
 from onrecord.surfaces.web.proofs import FormProofs, greet, is_from_our_page, visitor_of
 from onrecord.surfaces.web.rendering import POLICY, STATIC, Html, render
 
@@ -28,7 +28,7 @@ SIGN_IN: Final = "/sign-in"
 FORM_BYTES: Final = 512 * 1024
 _MOST_FIELDS: Final = 2_000
 _FORM_TYPE: Final = "application/x-www-form-urlencoded"
-#: What problems are called to a person, where programs are told of a caller and a key.
+#: How a page words problems whose usual text speaks of a caller and a key.
 _TITLES: Final = {"forbidden": "You may not do that", "unauthenticated": "You are not signed in"}
 _SIGNED_IN_SINCE: Final = (
     "You have signed in or out since this form was opened. Look at it, and send it again."
@@ -128,7 +128,7 @@ class _PageEndpoint:
         form = read_form(request, body)
         if self._proofs.is_from_another_sign_in(request, form) and form.act in self._page.acts:
             view = self._view(request, door)
-            view.refused = Refused(form, Forbidden(_SIGNED_IN_SINCE))
+            view.refused = RefusedForm(form, Forbidden(_SIGNED_IN_SINCE))
             response = self._page.show(view)
             response.status_code = kind_of(view.refused.error).status
             return response
@@ -136,12 +136,12 @@ class _PageEndpoint:
         view = self._view(request, door)
         act = self._page.acts.get(form.act)
         if act is None:
-            raise Refusal(UNREADABLE, f"This page has no form {form.act[:80]!a}.")
+            raise Refusal(UNREADABLE, f"This page has no form named {form.act[:80]!a}.")
         try:
             response = act(view, form)
         except REFUSALS as error:
             # An act may have put what has changed meanwhile into the form.
-            view.refused = view.refused or Refused(form, error)
+            view.refused = view.refused or RefusedForm(form, error)
             response = self._page.show(view)
             response.status_code = kind_of(error).status
         if self._page.changes_keys:

@@ -149,8 +149,8 @@ def _(answer: "EmbeddedMissing") -> Iterator[Part]:
     for switch in answer.measured:
         head = f"{switch.tenant}: {switch.before} → {switch.after}"
         if switch.measures:
-            told = "; ".join(each.told() for each in switch.measures)
-            yield f"{head}, measured on {many(switch.questions, 'question')} that people judged: {told}."
+            measures = "; ".join(each.in_words() for each in switch.measures)
+            yield f"{head}, measured on {many(switch.questions, 'question')} that people judged: {measures}."
         elif switch.note:
             yield f"{head}, not measured. {switch.note}"
     yield from (f"Failed: {reason}" for reason in answer.failures)
@@ -191,8 +191,8 @@ def _(answer: "StoreStatus") -> Iterator[Part]:
             "could not be run": tenant.checks_unverifiable,
             "have not run yet": tenant.checks_waiting,
         }
-        if told := ", ".join(f"{many} {what}" for what, many in of_checks.items() if many):
-            yield f"Memories by their checks: {told}."
+        if counts := ", ".join(f"{many} {what}" for what, many in of_checks.items() if many):
+            yield f"Memories by their checks: {counts}."
         yield from _failed_jobs(tenant.failures)
 
 

@@ -52,8 +52,8 @@ def _(answer: "ListedChecks") -> Iterator[Part]:
     if not answer.checks:
         yield f"Memory #{answer.memory} has no checks."
     for table in answer.checkable:
-        told = table.problem or ("" if table.rows is None else f"{table.rows:,} rows now")
-        yield f"It could be checked: {table.entity} on {table.connection}" + (f" ({told})" if told else "")
+        rows = table.problem or ("" if table.rows is None else f"{table.rows:,} rows now")
+        yield f"It could be checked: {table.entity} on {table.connection}" + (f" ({rows})" if rows else "")
     for check in answer.checks:
         waits = "" if check.approved_by else f"; proposed by {check.proposed_by}, and waits for a person"
         yield f"{check.number}: {_check(check)}  [{check_mark(check.state, check.seen)}{waits}]"
@@ -71,15 +71,15 @@ def _check(check: "Check") -> str:
     if check.kind == "file":
         lines = f", lines {check.lines[0]} to {check.lines[1]}" if check.lines else ""
         return f"{check.path} of {check.connection}{lines} is as it was"
-    told = []
+    expected = []
     if expect.value is not None:
         within = f" within {expect.tolerance:g}" if expect.tolerance else ""
-        told.append(f"is {expect.value}{within}")
+        expected.append(f"is {expect.value}{within}")
     if expect.columns:
-        told.append(f"has the columns {', '.join(expect.columns)}")
+        expected.append(f"has the columns {', '.join(expect.columns)}")
     if expect.min_rows is not None:
-        told.append(f"has at least {expect.min_rows} rows")
+        expected.append(f"has at least {expect.min_rows} rows")
     if expect.max_rows is not None:
-        told.append(f"has at most {expect.max_rows} rows")
+        expected.append(f"has at most {expect.max_rows} rows")
     what = "its example query" if check.kind == "query" else check.sql
-    return f"{what} on {check.connection} " + (" and ".join(told) or "runs")
+    return f"{what} on {check.connection} " + (" and ".join(expected) or "runs")
