@@ -59,7 +59,11 @@ class UndecidedProposal:
 
 
 def review(
-    view: PageView, *, advised: Judged | None = None, observed: str = "", kept: Sequence[UndecidedProposal] = ()
+    view: PageView,
+    *,
+    advised: Judged | None = None,
+    observed: str = "",
+    kept: Sequence[UndecidedProposal] = (),
 ) -> Response:
     after = view.query.one("after") or None
     found = view.attempt(
@@ -92,7 +96,9 @@ def _entry(view: PageView, memory: Memory, advised: Judged | None, observed: str
     known = advised is not None and advised.id == memory.id
     judged = advised if known and advised else view.door.judge(exactly(memory.id), advisor="no")
     checkable = view.door.checks(exactly(memory.id), observe=memory.id == observed).checkable
-    entry = ReviewEntry(memory=memory, judged=judged, targets=tuple(_targets(view, memory)), checkable=checkable)
+    entry = ReviewEntry(
+        memory=memory, judged=judged, targets=tuple(_targets(view, memory)), checkable=checkable
+    )
     try:
         return replace(entry, changes=tuple(_changes(view, memory)))
     except OnRecordError as error:
