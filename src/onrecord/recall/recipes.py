@@ -83,7 +83,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
         Recipe(name="lexical", weights={"lexical": 1.0}),
         Recipe(name="semantic", weights={"semantic": 1.0}),
         Recipe(name="entity", weights={"references": 1.0}),
-        replace(_AUTO, name="graph", weights={**_AUTO.weights, "graph": 4.0}, follows_blindly=True),
+        replace(_AUTO, name="graph", weights={**_AUTO.weights, "graph": 3.5}, follows_blindly=True),
         Recipe(
             name="graduated",
             weights={"lexical": 1.0, "semantic": 0.1},
