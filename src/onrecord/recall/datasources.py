@@ -5,8 +5,9 @@ from typing import Final
 from onrecord.recall.draft import RecallDraft, RecallTools, boosted
 from onrecord.text.names import datasources_in
 
-#: What is left of the score of what belongs to a datasource that none of the best belongs to.
-ELSEWHERE: Final = 0.67
+#: What is left of the score of what belongs to a datasource that none of the best belongs to. With less, little more is found,
+#: and a question about two datasources loses the weaker one.
+ELSEWHERE: Final = 0.35
 #: How many of the best decide which datasource that is.
 _BEST: Final = 20
 

@@ -1,10 +1,10 @@
 """WHICH memories are linked to the best hits? Those joined to them by a relation, a reference, lineage or shared names.
 
-A lead counts for what the joined memory says about those words of the question that the first hit does not contain.
-So a question that one memory answers leads nowhere, and one that needs two finds the second.
+A lead counts for what the joined memory says about those words of the question that the hits on the way do not contain.
+So a question that one memory answers leads nowhere, and one that needs two or three finds the others.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,19 +12,21 @@ from onrecord.catalog.lineage import models_of, next_to
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.catalog import canonicals_of
 from onrecord.recall.channels import eligible_of
-from onrecord.recall.draft import RecallDraft, RecallTools, replace, with_part
+from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace, with_part
 from onrecord.recall.linked import with_linked
 from onrecord.recall.references import rarity
 from onrecord.recall.rerank import token_weights
-from onrecord.store.ports.index import Found, Key
+from onrecord.store.ports.index import Key
 from onrecord.text import identifiers
 from onrecord.text.names import names_in, names_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: From how many of the best hits leads are followed.
-_SEEDS: Final = 5
+#: From how many of the best hits leads are followed, and from how many in all the second time. A question of several steps
+#: may lead on from a hit that was itself led to, or that only partly fits.
+_SEEDS: Final = 3
+_FARTHER: Final = 10
 #: What more memories than this share, and more than these, joins nothing.
 _COMMON: Final = 0.02
 _FEW: Final = 50
@@ -35,8 +37,9 @@ _MOST_IDENTIFIERS: Final = 200
 #: Lineage counts for less than a shared reference; of a model with very many neighbours, only some are followed.
 _LINEAGE: Final = 0.5
 _MOST_NEIGHBOURS: Final = 20
-#: The value of a lead by itself, relative to what the joined memory adds.
-_JOINED: Final = 0.15
+#: The value of a lead by itself, relative to what the joined memory adds. From farther hits it has none: most of what they
+#: are joined to has nothing to do with the question.
+_JOINED: Final = 0.17
 
 
 class _Lead(NamedTuple):
@@ -48,47 +51,76 @@ class _Lead(NamedTuple):
     by: str
 
 
+class _Gain(NamedTuple):
+    """What the best lead to a memory is worth, the hit that it comes from, and what joins them."""
+
+    worth: float
+    seed: Key
+    by: str
+
+
 def expand_links(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
+    """Follow leads from the very best hits; then, once those are raised, from the other good ones."""
     weight = draft.recipe.weights.get("graph", 0.0)
     if not weight or not (draft.met or draft.recipe.follows_blindly):
         return draft
     seeds = draft.ranked()[:_SEEDS]
-    leads = list(
-        chain(
-            _by_relations(draft, tools, seeds),
-            _by_references(draft, tools, seeds),
-            _by_lineage(draft, tools, seeds),
-            _by_identifiers(draft, tools, seeds),
-        )
-    )
-    if not leads:
+    draft, gains = _followed(draft, tools, {seed: draft.score(seed) for seed in seeds}, {}, _JOINED)
+    if not gains:
         return draft
+    if draft.met:
+        raised = _raised(draft, gains, weight)
+        farther = [key for key in raised.ranked()[:_FARTHER] if key not in seeds]
+        draft, gains = _followed(draft, tools, {seed: raised.score(seed) for seed in farther}, gains, 0.0)
+    paths = {key: (draft.matches[gain.seed].id, gain.by) for key, gain in gains.items()}
+    return replace(_raised(draft, gains, weight), paths=paths)
+
+
+def _followed(
+    draft: RecallDraft,
+    tools: RecallTools,
+    seeds: Mapping[Key, float],
+    before: Mapping[Key, _Gain],
+    joined: float,
+) -> tuple[RecallDraft, Mapping[Key, _Gain]]:
+    """The draft with what leads from some hits, given with their scores, have found, and the best gain of each memory."""
+    ways = (_by_relations, _by_references, _by_lineage, _by_identifiers)
+    leads = [lead for way in ways for lead in way(draft, tools, list(seeds))]
     unknown = sorted({lead.target for lead in leads} - draft.parts.keys())
-    draft = with_linked(draft, tools, eligible_of(draft, tools, unknown) if unknown else {})
-    found, paths = _gains(draft, leads)
-    followed = with_part(draft, "graph", found, [weight * each.score for each in found])
-    return replace(followed, paths=paths)
+    if unknown:
+        draft = with_linked(draft, tools, eligible_of(draft, tools, unknown))
+    return draft, _gains(draft, leads, seeds, before, joined)
 
 
-def _gains(draft: RecallDraft, leads: Sequence[_Lead]) -> tuple[list[Found], dict[Key, tuple[str, ...]]]:
-    """The value of the best lead to each memory, and where it comes from."""
-    seeds = {lead.seed: draft.score(lead.seed) for lead in leads}
-    best = max(seeds.values()) or 1.0
+def _raised(draft: RecallDraft, gains: Mapping[Key, _Gain], weight: float) -> RecallDraft:
+    found = best_first({key: round(gain.worth, 6) for key, gain in gains.items()})
+    return with_part(draft, "graph", found, [weight * each.score for each in found])
+
+
+def _gains(
+    draft: RecallDraft,
+    leads: Sequence[_Lead],
+    seeds: Mapping[Key, float],
+    before: Mapping[Key, _Gain],
+    joined: float,
+) -> Mapping[Key, _Gain]:
+    """The best gains so far and those of these leads: what a memory adds to its hit, and to the one that led there."""
+    best = max((seeds[lead.seed] for lead in leads), default=0.0) or 1.0
     weights = token_weights(draft) if draft.met else None
-    gains: dict[Key, float] = {}
-    paths: dict[Key, tuple[str, ...]] = {}
+    gains = dict(before)
     for lead in leads:
         if lead.target not in draft.matches:
             continue
         added = 0.0
         if weights is not None and lead.seed in draft.met and lead.target in draft.met:
-            added = _added(draft.met[lead.target], draft.met[lead.seed], weights)
-        gain = lead.strength * min(seeds[lead.seed] / best, 1.0) * (_JOINED + added)
-        if gain > gains.get(lead.target, 0.0):
-            gains[lead.target] = gain
-            paths[lead.target] = (draft.matches[lead.seed].id, lead.by)
-    found = [Found(key, round(gain, 6)) for key, gain in gains.items()]
-    return sorted(found, key=lambda each: (-each.score, each.key)), paths
+            way = [lead.seed, *([before[lead.seed].seed] if lead.seed in before else ())]
+            added = _added(
+                draft.met[lead.target], [draft.met[key] for key in way if key in draft.met], weights
+            )
+        worth = lead.strength * min(seeds[lead.seed] / best, 1.0) * (joined + added)
+        if worth > 0 and (lead.target not in gains or worth > gains[lead.target].worth):
+            gains[lead.target] = _Gain(worth, lead.seed, lead.by)
+    return gains
 
 
 def _by_relations(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
@@ -184,8 +216,8 @@ def _strength(count: int, memories: int) -> float:
     return min(rarity(count, memories) / rarity(2, memories), 1.0)
 
 
-def _added(target: "NDArray[Any]", seed: "NDArray[Any]", weights: "NDArray[Any]") -> float:
-    """How much of the question the target matches beyond what the seed matches."""
+def _added(target: "NDArray[Any]", way: Sequence["NDArray[Any]"], weights: "NDArray[Any]") -> float:
+    """How much of the question the target matches beyond what the hits on the way to it match."""
     import numpy as np
 
-    return float(np.maximum(target - seed, 0) @ weights)
+    return float(np.maximum(target - np.maximum.reduce(way), 0) @ weights)

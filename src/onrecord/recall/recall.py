@@ -69,6 +69,7 @@ from onrecord.recall.boosts import (
 )
 from onrecord.recall.channels import keep_eligible, score_all
 from onrecord.recall.datasources import lower_other_datasources
+from onrecord.recall.definitions import boost_definitions
 from onrecord.recall.depth import find_in_order
 from onrecord.recall.draft import RecallDraft, RecallTools, page_after
 from onrecord.recall.draft import replace as with_changes
@@ -112,6 +113,7 @@ ORDER: Final[tuple[Layer, ...]] = (
     boost_next_turn,
     expand_links,
     lower_questions,
+    boost_definitions,
     lower_other_datasources,
     boost_kind_and_tags,
     boost_times,

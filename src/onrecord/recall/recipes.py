@@ -65,6 +65,7 @@ _ABSOLUTE: Final = Recipe(
             "raise_pairs",
             "boost_next_turn",
             "lower_questions",
+            "boost_definitions",
             "lower_other_datasources",
             "boost_kind_and_tags",
             "boost_times",
@@ -83,7 +84,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
         Recipe(name="lexical", weights={"lexical": 1.0}),
         Recipe(name="semantic", weights={"semantic": 1.0}),
         Recipe(name="entity", weights={"references": 1.0}),
-        replace(_AUTO, name="graph", weights={**_AUTO.weights, "graph": 4.0}, follows_blindly=True),
+        replace(_AUTO, name="graph", weights={**_AUTO.weights, "graph": 3.5}, follows_blindly=True),
         Recipe(
             name="graduated",
             weights={"lexical": 1.0, "semantic": 0.1},
@@ -96,7 +97,13 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             worded=2_000,
             # Vectors have no say about what the words found.
             without=frozenset(
-                {"compare_others", "boost_next_turn", "lower_questions", "lower_other_datasources"}
+                {
+                    "compare_others",
+                    "boost_next_turn",
+                    "lower_questions",
+                    "boost_definitions",
+                    "lower_other_datasources",
+                }
             ),
         ),
         replace(_AUTO, name="rrf", fusion="rrf", rerank=0.0),
@@ -106,7 +113,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             fusion="rrf",
             reads_subjects=True,
             floor=_AUTO.floor,
-            without=frozenset({"lower_other_datasources"}),
+            without=frozenset({"boost_definitions", "lower_other_datasources"}),
         ),
         Recipe(
             name="counts",
@@ -114,7 +121,13 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             counts={"hint": 3.0, "tags": 2.0, "content": 1.0},
             pool=400,
             without=frozenset(
-                {"raise_pairs", "boost_next_turn", "lower_questions", "lower_other_datasources"}
+                {
+                    "raise_pairs",
+                    "boost_next_turn",
+                    "lower_questions",
+                    "boost_definitions",
+                    "lower_other_datasources",
+                }
             ),
         ),
         replace(_AUTO, name="blend", fusion="blend", rerank=0.0, weights={"semantic": 0.6, "lexical": 0.4}),

@@ -36,6 +36,7 @@ from onrecord.recall.advice import EXPAND, RERANK, RERANK_FINE, WHEN
 from onrecord.recall.boosts import sink_failed
 from onrecord.recall.channels import keep_eligible
 from onrecord.recall.datasources import lower_other_datasources
+from onrecord.recall.definitions import boost_definitions
 from onrecord.recall.draft import RecallDraft, RecallTools, replace
 from onrecord.recall.fusion import fuse
 from onrecord.recall.graduated import weigh_fields
@@ -154,6 +155,7 @@ ORDER: Final[tuple[Layer, ...]] = (
     weigh_fields,
     fuse,
     rerank,
+    boost_definitions,
     lower_other_datasources,
     sink_failed,
     diversify,

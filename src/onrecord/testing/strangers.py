@@ -454,6 +454,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.saved_before": lambda t: t.read(lambda r: _keys(t)[0] in r.saved_before(_keys(t)).values()),
     "Reading.saved_after": lambda t: t.read(lambda r: _keys(t)[-1] in r.saved_after(_keys(t)).values()),
     "Reading.asking": lambda t: t.read(lambda r: r.asking(_keys(t))),
+    "Reading.openings": lambda t: t.read(lambda r: r.openings(_keys(t))),
     "Reading.read": lambda t: t.read(lambda r: [r.read(_matches(t), when) for when in _past(t)]),
     "Relations.around": lambda t: t.read(
         lambda r: [

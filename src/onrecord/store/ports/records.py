@@ -154,6 +154,9 @@ class Reading(Protocol):
     def asking(self, keys: Sequence[Key]) -> dict[Key, Asking]:
         """Whether some memories ask something."""
 
+    def openings(self, keys: Sequence[Key]) -> dict[Key, str]:
+        """The beginnings of some texts, as long as a definition may be."""
+
     def filed(self, facet: str) -> list[str]:
         """The ids of the tenant's own memories filed under this name, without retired ones, in the order of saving."""
 

@@ -61,6 +61,7 @@ from onrecord.store.tenant import HomeAddress, of_home, same_home
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import NAMED, View, called, key_of, returned_versions, same_row, source
 from onrecord.store.visibility import Visibility, visible, visible_by_id
+from onrecord.text.definitions import OPENING
 from onrecord.text.transcripts import QUESTION_MARKS
 
 Named = TypeVar("Named")
@@ -280,6 +281,14 @@ class SqlReading:
                 found[view.tenant, row] = Asking(*map(bool, asks))
         return found
 
+    def openings(self, keys: Sequence[Key]) -> dict[Key, str]:
+        found: dict[Key, str] = {}
+        for view in self._views:
+            rows = sorted({row for tenant, row in keys if tenant == view.tenant})
+            for row, opening in view.fetch(_openings(view.visibility), rows=rows) if rows else ():
+                found[view.tenant, row] = opening
+        return found
+
     def filed(self, facet: str) -> list[str]:
         return [id for (id,) in self._view.fetch(_filed(self._view.visibility), facet=facet)]
 
@@ -456,6 +465,14 @@ def _asking(visibility: Visibility) -> Select[Any]:
         or_(*(text.contains(mark) for mark in QUESTION_MARKS)),
         or_(*(func.rtrim(text).endswith(mark) for mark in QUESTION_MARKS)),
     ).where(visible(memories, visibility), one_of(memories.c.row, "rows"))
+
+
+@cache
+def _openings(visibility: Visibility) -> Select[Any]:
+    opening = func.substr(memories.c.content, 1, OPENING)
+    return select(memories.c.row, opening).where(
+        visible(memories, visibility), one_of(memories.c.row, "rows")
+    )
 
 
 @cache
