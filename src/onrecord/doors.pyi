@@ -810,6 +810,7 @@ class Door:
         rerank_when: Literal["always", "close"] | None = ...,
         auto_tag: str | None = ...,
         auto_supersede: str | None = ...,
+        extract: str | None = ...,
         metadata: Mapping[str, Any] | None = ...,
     ) -> ShownAgent:
         """Set how an agent searches when its requests leave it open. What is left out takes its default."""
@@ -1740,6 +1741,7 @@ class AsyncDoor:
         rerank_when: Literal["always", "close"] | None = ...,
         auto_tag: str | None = ...,
         auto_supersede: str | None = ...,
+        extract: str | None = ...,
         metadata: Mapping[str, Any] | None = ...,
     ) -> ShownAgent:
         """Set how an agent searches when its requests leave it open. What is left out takes its default."""

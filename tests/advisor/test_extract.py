@@ -86,6 +86,26 @@ def test_a_tenant_may_have_the_facts_of_every_turn_found_unasked(advised: Open, 
     assert {memory.content for memory in talk.browse().memories} == set(FACTS)
 
 
+def test_an_agent_says_for_itself_whether_the_facts_of_its_turns_are_found(
+    advised: Open, model: ScriptedModel
+) -> None:
+    door = advised()
+    model.script = by_task(extract=as_json({"facts": FACTS}))
+    door.set_agent("scout", extract="yes")
+    door.set_agent("mute", extract="no")
+    talk = door.as_caller(door.caller.inside("talk"))
+
+    def found(agent: str) -> bool:
+        talk.note_turn(TURN)
+        return talk.note_turn(ANSWER, role="assistant", agent=agent).extracted is not None
+
+    assert [found("scout"), found("mute"), found("other")] == [True, False, False]
+    door.set_tenant(advice=["extract"])
+    assert [found("mute"), found("other")] == [False, True]
+    assert talk.extract(TURN, agent="mute").advice[0].note == "the request wants none"
+    assert talk.extract(TURN, agent="mute", advisor="yes").facts
+
+
 def test_only_what_the_two_said_themselves_is_read_and_only_that_is_believed(
     advised: Open, model: ScriptedModel
 ) -> None:

@@ -25,6 +25,7 @@ from onrecord.remember.extract import Extract, Extracted, extract
 from onrecord.store.ports.workspace import NamedConversation
 from onrecord.turn_buffer import Turn
 from onrecord.workspace import conversations
+from onrecord.workspace.agents import settings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class NoteTurn(Request):
     extract: str | None = ask(
         ADVISED,
         "With the assistant's turn, which ends it: save the facts that an advisor finds in what was said since the last "
-        "such turn: yes, no, or one of the models that are configured. Left out, the tenant's settings say; it is then done later.",
+        "such turn: yes, no, or one of the models that are configured. Left out, the agent's or the tenant's settings say; it is then done later.",
         None,
     )
     extract_later: bool = ask(rules.FLAG, "Answer at once, and find those facts afterwards.", False)
@@ -108,9 +109,9 @@ def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
     noted = NotedTurn(conversation=named, turns=len(_turns(call, meant)))
     if ask.role != "assistant":
         return noted
-    if ask.extract is None and _extracts_unasked(call):
+    if ask.extract is None and (model := _unasked_model(call, ask.agent)):
         # Who did not ask for it does not wait for it.
-        ask = replace(ask, extract=YES, extract_later=True)
+        ask = replace(ask, extract=model, extract_later=True)
     if not is_wanted(ask.extract):
         return noted
     if call.once is not None:
@@ -119,13 +120,14 @@ def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
     return replace(noted, extracted=_extracted(inside, ask, _turns(call, meant)))
 
 
-def _extracts_unasked(call: Call) -> bool:
-    """Whether the tenant lets an advisor find the facts of every turn."""
+def _unasked_model(call: Call, agent: str | None) -> str | None:
+    """Which model finds the facts of every turn: by the settings of the agent, or else of the tenant."""
     if not call.advisor.is_there:
-        return False
+        return None
     with suppress(StoreUnavailable):
-        return "extract" in call.standing_advice()
-    return False
+        own = None if agent is None else settings_of(call, agent).extract
+        return own or (YES if "extract" in call.standing_advice() else None)
+    return None
 
 
 def _extracted(call: Call, ask: NoteTurn, kept: Sequence[Turn]) -> Extracted:

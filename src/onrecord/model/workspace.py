@@ -105,6 +105,7 @@ class AgentSettings:
     rerank_when: advice.RerankWhen | None = None
     auto_tag: str | None = None
     auto_supersede: str | None = None
+    extract: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 

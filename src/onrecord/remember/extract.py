@@ -29,7 +29,7 @@ from onrecord.remember.tag import with_mark
 from onrecord.store.ports.records import Writing
 from onrecord.text.spoken import said_by_themselves
 from onrecord.text.wording import is_same_wording
-from onrecord.workspace.agents import paying_agent
+from onrecord.workspace.agents import paying_agent, settings_of
 
 #: The mark of a fact that no user wrote down.
 SOURCE: Final = "auto_extracted"
@@ -53,7 +53,9 @@ class Extract(Request):
     kind: Kind = ask(rules.KIND, "What kind of memory they are.", "fact")
     turn: str | None = ask(MAYBE_NAME, "What your program calls this turn; kept with each fact.", None)
     advisor: str | None = ask(
-        ADVISED, "Which of the configured models to ask; the usual one when left out.", None
+        ADVISED,
+        "Which of the configured models to ask; when left out, the one that the agent's settings name, or the usual one.",
+        None,
     )
     agent: str | None = ask(OrNone(AGENT_NAME), "The agent that this is asked for.", None)
     later: bool = ask(
@@ -140,7 +142,7 @@ def extract(call: Call, ask: Extract) -> Extracted:
     if call.once is not None:
         with call.writing():
             pass  # Repeating a request ends here, with the answer to the first one.
-    caller = call.caller
+    caller, ask = call.caller, _filled(call, ask)
     if caller.conversation is None and ask.conversation is not None:
         caller = caller.inside(ask.conversation)
     here, said = replace(call, caller=caller), said_in(ask, call.now)
@@ -152,6 +154,13 @@ def extract(call: Call, ask: Extract) -> Extracted:
     if not found.facts and call.once is None:
         return Extracted(facts=(), advice=(found.advice,), degraded=found.failures)
     return save_facts(here, found)
+
+
+def _filled(call: Call, ask: Extract) -> Extract:
+    """The request with the model that its agent's settings name, if it names none."""
+    if ask.agent is None or ask.advisor is not None or not call.advisor.is_there:
+        return ask
+    return replace(ask, advisor=settings_of(call, ask.agent).extract)
 
 
 def said_in(ask: Extract, now: datetime) -> SaidTurn:

@@ -73,6 +73,7 @@ class SetAgent(Request):
     auto_supersede: str | None = ask(
         ADVISED, f"Let an advisor end what its saves directly contradict: {_WHOM}.", None
     )
+    extract: str | None = ask(ADVISED, f"Let an advisor find the facts of its turns: {_WHOM}.", None)
     metadata: Mapping[str, Any] | None = ask(
         OrNone(rules.Json()), "Anything else that is kept with it, as a JSON object.", None
     )
