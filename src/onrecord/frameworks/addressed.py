@@ -25,8 +25,8 @@ _LIVE: Final[tuple[Status, ...]] = ("active", "stale")
 _ADDRESS: Final = "address"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
 _TRIES: Final = 20
-#: The tags of a memory beside those of the prefixes of its address: where it is, where it was first, and one of its keeper.
-_OTHER_TAGS: Final = 3
+#: The tags of a memory beside those of the prefixes of its address: where it is, and one of its keeper.
+_OTHER_TAGS: Final = 2
 
 
 class Shelf:
@@ -110,19 +110,15 @@ class Shelf:
 
     def create(self, address: Address, content: str, **fields: Any) -> Memory | None:
         """Keep this at the address, or None if something is there."""
-        for attempt in range(_TRIES):
-            if self.find([address]):
-                return None
-            try:
-                saved = self._remember(address, content, self._new_id(address, attempt), fields)
-            except Conflict:
-                continue
-            if saved.outcome == "updated":
-                # Someone else came first by a moment, so theirs is put back.
-                self._put_back(saved.memory)
-                return None
-            return _kept(saved)
-        raise _busy(address)
+        if self.find([address]):
+            return None
+        saved = _kept(self._remember(address, content, None, fields))
+        there = self.door.browse(tags=[self.tag("at", address)], **self.where()).memories
+        # The store gives numbers in the order in which it writes, so of several that came at once one was first.
+        if any(_number(each) < _number(saved) for each in there):
+            self.end(saved, "another was created first")
+            return None
+        return saved
 
     def revise(self, held: Memory, **changes: Any) -> Memory:
         """Change what was read; VersionConflict if someone else has changed it since."""
@@ -134,8 +130,7 @@ class Shelf:
     def move(self, held: Memory, to: Address, *tags: str, **changes: Any) -> Memory | None:
         """Put what was read at another address, with its id and versions; None if something came there meanwhile."""
         metadata = {**held.metadata, _ADDRESS: list(to)}
-        born = [tag for tag in held.tags if tag.startswith(f"{self.name}.of:")]
-        moved = self.revise(held, tags=[*self.tags(to), *born, *tags], metadata=metadata, **changes)
+        moved = self.revise(held, tags=[*self.tags(to), *tags], metadata=metadata, **changes)
         page = self.door.browse(tags=[self.tag("at", to)], limit=2, **self.where())
         if len(page.memories) > 1:
             self.revise(
@@ -162,13 +157,17 @@ class Shelf:
             _refuse_waiting(held.id)
         return changed
 
-    def _remember(self, address: Address, content: str, id: str, fields: Mapping[str, Any]) -> Remembered:
+    def _remember(
+        self, address: Address, content: str, id: str | None, fields: Mapping[str, Any]
+    ) -> Remembered:
         given = dict(fields)
         more: Sequence[str] = given.pop("tags", ())
         metadata = {_ADDRESS: list(address), **given.pop("metadata", {})}
-        tags = [*self.tags(address), self.tag("of", address), *more]
+        tags = [*self.tags(address), *more]
+        if id is not None:
+            given["id"] = id
         saved = self.door.remember(
-            content, id=id, tags=tags, metadata=metadata, alike="keep", scope=self.scope, **given
+            content, tags=tags, dedupe=False, metadata=metadata, alike="keep", scope=self.scope, **given
         )
         if saved.outcome in ("proposed", "rejected"):
             _refuse_waiting(saved.memory.id)
@@ -179,20 +178,19 @@ class Shelf:
         return saved
 
     def _new_id(self, address: Address, attempt: int) -> str:
-        """One that nothing has had that was first kept at this address, also if it was moved or has ended."""
+        """One that nothing has had that was first kept at this address, also if it has ended."""
         begun = self.door.browse(
-            tags=[self.tag("of", address)], limit=1, count=True, **{**self.where(), "statuses": STATUSES}
+            tags=[self.tag("at", address)], limit=1, count=True, **{**self.where(), "statuses": STATUSES}
         )
         return self._id(address, (begun.total or 0) + attempt)
-
-    def _put_back(self, saved: Memory) -> None:
-        versions = self.door.history(ids.exactly(saved.id)).versions
-        before = next(each.memory for each in versions if each.number == saved.version - 1)
-        self.revise(saved, content=before.content, metadata=before.metadata, title=before.title)
 
 
 def address_of(memory: Memory) -> Address:
     return tuple(memory.metadata[_ADDRESS])
+
+
+def _number(held: Memory) -> int:
+    return ids.whole_number(held.id) or 0
 
 
 def _kept(saved: Remembered) -> Memory:
