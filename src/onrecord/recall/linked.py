@@ -13,7 +13,8 @@ def with_linked(draft: RecallDraft, tools: RecallTools, matches: Mapping[Key, Ma
     if draft.vector is None or draft.model is None or draft.marks is None or not matches:
         return draft
     near = tools.index.similarity(draft.vector.vector, draft.model, sorted(matches))
-    met = token_matches(tools.index, draft.vector, draft.model, near)
+    # Where no other candidate has a score by tokens, there is no scale for theirs.
+    met = token_matches(tools.index, draft.vector, draft.model, near) if draft.met else {}
     highest, lowest = draft.marks
     parts = dict(draft.parts)
     for each in near:

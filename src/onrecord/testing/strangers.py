@@ -673,6 +673,7 @@ FOUND: Final = {
     "Reading.saved_before": "True",
     "Reading.saved_after": "True",
     "Reading.asking": "[False, False]",
+    "Reading.openings": "zqghost",
     "Writing.alike": "zqghost",
 }
 #: Here whoever gave a memory its id, and does not see it now, is told that it is taken.
