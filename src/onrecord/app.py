@@ -14,7 +14,7 @@ from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.connections import CheckPolicy, read_connections
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
 from onrecord.model.service_address import ServiceAddress, read_address
-from onrecord.operation import Progress, StorePolicy, Watch
+from onrecord.operation import Progress, StorePolicy, Watch, unshown
 from onrecord.providers.advising import NO_ADVISORS, Advisor
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
@@ -47,7 +47,7 @@ def connect(
     *,
     caller: Caller | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = unshown,
     embedder: Embedder | str | None = None,
     create: bool = True,
 ) -> OnRecord:

@@ -37,6 +37,10 @@ Effect = Literal["read", "write", "destroy"]
 Progress = Callable[[str, int, int | None], None]
 
 
+def unshown(what: str, done: int, total: int | None) -> None:
+    """Progress that nobody looks at."""
+
+
 class Watch(NamedTuple):
     """How often the catalog is compared with what memories say of it, and which sources are read again for that."""
 

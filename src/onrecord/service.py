@@ -12,7 +12,15 @@ from onrecord.doors import Door
 from onrecord.errors import Forbidden
 from onrecord.model.caller import Caller
 from onrecord.model.request import Request
-from onrecord.operation import Call, IdempotentRequest, Operation, Progress, StorePolicy, build_request
+from onrecord.operation import (
+    Call,
+    IdempotentRequest,
+    Operation,
+    Progress,
+    StorePolicy,
+    build_request,
+    unshown,
+)
 from onrecord.providers.advising import NO_ADVISORS, Advisor
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
@@ -37,7 +45,7 @@ class OnRecord(Door):
         caller: Caller,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        progress: Progress = lambda what, done, total: None,
+        progress: Progress = unshown,
         embedders: Embedders = NO_EMBEDDERS,
         turns: TurnBuffer | None = None,
         policy: StorePolicy = _FREE,

@@ -18,6 +18,7 @@ from onrecord.errors import OnRecordError, invalid
 from onrecord.model.answer import Answer
 from onrecord.model.ids import exactly
 from onrecord.model.memory import Memory, derive_title
+from onrecord.operation import Progress, unshown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +53,19 @@ class FolderWritten(Answer):
     memories: int
 
 
-def write(door: Any, folder: Path) -> FolderWritten:
+def write(door: Any, folder: Path, progress: Progress = unshown) -> FolderWritten:
     """Write every memory into a new folder, or one that agrees with the store."""
     if folder.is_dir() and any(folder.iterdir()):
-        left = [each for each in plan(door, folder) if each.action not in ("write", "remove")]
+        left = [each for each in plan(door, folder, progress) if each.action not in ("write", "remove")]
         if left:
             raise invalid(
                 "folder",
                 f"has changes that are not applied yet ({left[0].file} {left[0].why}); see `onrecord folder plan`",
             )
-        apply(door, folder)
-    here = memories_of(door)
-    for memory in here.values():
+        apply(door, folder, progress)
+    here = memories_of(door, progress)
+    for number, memory in enumerate(here.values(), 1):
+        progress("writing files", number, len(here))
         path = path_of(folder, memory.id)
         text = written(memory, values_of(memory))
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -72,15 +74,17 @@ def write(door: Any, folder: Path) -> FolderWritten:
     return FolderWritten(folder=str(folder), memories=len(here))
 
 
-def planned(door: Any, folder: Path) -> FolderSteps:
-    return FolderSteps(folder=str(folder), steps=tuple(_answer_of(each) for each in plan(door, folder)))
+def planned(door: Any, folder: Path, progress: Progress = unshown) -> FolderSteps:
+    return FolderSteps(folder=str(folder), steps=tuple(map(_answer_of, plan(door, folder, progress))))
 
 
-def apply(door: Any, folder: Path) -> FolderSteps:
+def apply(door: Any, folder: Path, progress: Progress = unshown) -> FolderSteps:
     """Do what is planned. If the store refuses a step, its outcome says so, and the next steps follow."""
     done: list[FolderStep] = []
     known = read_manifest(folder)
-    for step in plan(door, folder):
+    steps = plan(door, folder, progress)
+    for number, step in enumerate(steps, 1):
+        progress("applying", number, len(steps))
         try:
             outcome = _DO[step.action](door, folder, step, known)
         except OnRecordError as problem:

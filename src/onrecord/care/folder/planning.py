@@ -22,6 +22,7 @@ from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.model.ids import exactly
 from onrecord.model.limits import BROWSE_LIMIT
 from onrecord.model.memory import Memory
+from onrecord.operation import Progress, unshown
 from onrecord.text.merging import has_marks, merged
 
 #: save, revise and retire change the store; write and remove the folder; merge both. A conflict waits for a person.
@@ -45,21 +46,22 @@ class PlannedStep:
     unresolved: Mapping[str, Any] = field(default_factory=dict)
 
 
-def memories_of(door: Any) -> dict[str, Memory]:
+def memories_of(door: Any, progress: Progress = unshown) -> dict[str, Memory]:
     """What a folder holds: the memories of the caller's tenant that count."""
     found: dict[str, Memory] = {}
     after: str | None = None
     while True:
         page = door.browse(statuses=STATUSES, limit=BROWSE_LIMIT, order="oldest", after=after)
         found |= {each.id: each for each in page.memories if each.scope != "global" and not each.waits}
+        progress("reading memories", len(found), None)
         after = page.next
         if after is None:
             return found
 
 
-def plan(door: Any, folder: Path) -> list[PlannedStep]:
+def plan(door: Any, folder: Path, progress: Progress = unshown) -> list[PlannedStep]:
     """The steps, in the order of the files; Invalid names every file that cannot be read."""
-    here, known = memories_of(door), read_manifest(folder)
+    here, known = memories_of(door, progress), read_manifest(folder)
     files = _read(folder)
     steps = [step for each in files if (step := _of_file(door, each, here, folder)) is not None]
     held = {each.id for each in files}

@@ -3,7 +3,7 @@ imported; or only counted.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from onrecord.care.foreign import read
 from onrecord.care.foreign.converting import Converted, Terms, converted
+from onrecord.care.foreign.items import Item, Unread
 from onrecord.care.foreign.taking_in import take_in
 from onrecord.model.answer import Answer
 from onrecord.model.limits import BROWSE_LIMIT, STATUSES, Scope
 from onrecord.model.memory import Memory
+from onrecord.operation import Progress, unshown
 
 #: How many of those that differ, or could not be read, are named.
 _NAMED: Final = 20
@@ -42,10 +44,19 @@ class Brought(Answer):
     by_category: Mapping[str, int] = field(default_factory=dict)
 
 
-def bring(door: Any, source: str, path: str, *, owner: str, scope: Scope, dry_run: bool) -> Brought:
+def bring(
+    door: Any,
+    source: str,
+    path: str,
+    *,
+    owner: str,
+    scope: Scope,
+    dry_run: bool,
+    progress: Progress = unshown,
+) -> Brought:
     """Import what another system remembers. A second time finds nothing new."""
     now = datetime.now(UTC)
-    items = read(source, path)
+    items = _counted(read(source, path), progress)
     terms = Terms(source=source, owner=owner, scope=scope, otherwise=_written(path), now=now)
     came = converted(items, terms)
     here = {memory.id: memory.content for memory in _here(door, source)}
@@ -70,6 +81,12 @@ def bring(door: Any, source: str, path: str, *, owner: str, scope: Scope, dry_ru
         unread_in_all=len(came.unread),
         by_category=dict(Counter(memory.category or "(none)" for memory in new).most_common()),
     )
+
+
+def _counted(items: Iterable[Item | Unread], progress: Progress) -> Iterator[Item | Unread]:
+    for number, item in enumerate(items, 1):
+        progress("reading", number, None)
+        yield item
 
 
 def _take_in(door: Any, came: Converted, new: Sequence[Memory], here: Mapping[str, str]) -> int:

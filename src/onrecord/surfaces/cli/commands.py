@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, Field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from onrecord.config import Config, Setting
     from onrecord.doors import Door
     from onrecord.model.caller import Caller
+    from onrecord.operation import Progress
     from onrecord.service import OnRecord
 
 COMMON: Final = (
@@ -288,21 +289,25 @@ def _owner(config: "Config") -> "Caller":
 
 @contextmanager
 def reached_door(
-    common: dict[str, Any], *, create: bool = False, waiting: str | None = None
+    common: dict[str, Any],
+    *,
+    create: bool = False,
+    waiting: str | None = None,
+    report: "Progress | None" = None,
 ) -> "Iterator[Door]":
     """The door to the store in the options: of this machine, or of a server. A person who waits longer than a moment is shown
-    `waiting`, or how far it is.
+    `waiting`, or how far it is; not by this where `report` already shows it.
     """
     config = config_of(common)
     if config.url is None:
-        with opened_door(common, create=create, waiting=waiting) as door:
+        with opened_door(common, create=create, waiting=waiting, report=report) as door:
             yield door
         return
     refuse_names(common)
     with client_needed():
         from onrecord.client import connect
     with (
-        render.progress(waiting),
+        nullcontext() if report else render.progress(waiting),
         connect(config.url, key=config.key, conversation=config.conversation) as client,
     ):
         try:
@@ -340,7 +345,11 @@ def client_needed() -> Iterator[None]:
 
 @contextmanager
 def opened_door(
-    common: dict[str, Any], *, create: bool = False, waiting: str | None = None
+    common: dict[str, Any],
+    *,
+    create: bool = False,
+    waiting: str | None = None,
+    report: "Progress | None" = None,
 ) -> "Iterator[OnRecord]":
     """The door to a store of this machine, for the caller in the options; Invalid if they name a server. A store is made
     only with `create`.
@@ -351,8 +360,8 @@ def opened_door(
     config = config_of(common)
     refuse_server(config)
     with (
-        render.progress(waiting) as report,
-        connect(config.db, caller=_owner(config), progress=report, create=create) as door,
+        nullcontext(report) if report else render.progress(waiting) as progress,
+        connect(config.db, caller=_owner(config), progress=progress, create=create) as door,
     ):
         yield door
 

@@ -52,8 +52,8 @@ def _runner(name: str) -> Callable[..., None]:
 
         act = {"write": applying.write, "plan": applying.planned, "apply": applying.apply}[name]
         common = common_options(context, given)
-        with reached_door(common, waiting=WORKING) as door:
-            answer = act(door, Path(folder).expanduser())
+        with render.progress(WORKING) as report, reached_door(common, report=report) as door:
+            answer = act(door, Path(folder).expanduser(), report)
             if common["as_json"]:
                 render.show_json(to_json(answer))
             else:

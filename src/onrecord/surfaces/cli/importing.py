@@ -16,6 +16,7 @@ from onrecord.surfaces.cli.commands import WORKING, common_options, config_of, o
 
 if TYPE_CHECKING:
     from onrecord.doors import Door
+    from onrecord.operation import Progress
 
 _HELP: Final = """Read an export. What is already here in the same form is left as it is, so an import can be repeated.
 
@@ -85,8 +86,16 @@ def _bring(
     config = config_of(common)
     if owner is None and config.url is not None:
         raise invalid("owner", "is required at a server: whose memories they become")
-    with _door(common, dry_run=dry_run) as door:
-        brought = bring(door, source, path, owner=owner or config.user, scope=scope, dry_run=dry_run)
+    with render.progress(WORKING) as report, _door(common, report, dry_run=dry_run) as door:
+        brought = bring(
+            door,
+            source,
+            path,
+            owner=owner or config.user,
+            scope=scope,
+            dry_run=dry_run,
+            progress=report,
+        )
         if common["as_json"]:
             render.show_json(to_json(brought))
         else:
@@ -96,13 +105,12 @@ def _bring(
 
 
 @contextmanager
-def _door(common: dict[str, Any], *, dry_run: bool) -> "Iterator[Door]":
+def _door(common: dict[str, Any], report: "Progress", *, dry_run: bool) -> "Iterator[Door]":
     """The door to the store; where there is none yet, a dry run is made against an empty one."""
     with ExitStack() as opened:
         try:
-            door = opened.enter_context(reached_door(common, create=not dry_run, waiting=WORKING))
+            door = opened.enter_context(reached_door(common, create=not dry_run, report=report))
         except NoStore:
-            door = opened.enter_context(
-                reached_door({**common, "db": ":memory:"}, create=True, waiting=WORKING)
-            )
+            empty = {**common, "db": ":memory:"}
+            door = opened.enter_context(reached_door(empty, create=True, report=report))
         yield door
