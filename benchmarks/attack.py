@@ -37,7 +37,7 @@ import yaml
 
 from onrecord import connect
 from onrecord.care import lines
-from onrecord.catalog.ddl import migrated, read_migration, without_way_back
+from onrecord.catalog.ddl import models_after, read_migration, without_way_back
 from onrecord.catalog.extraction import read_without_catalog
 from onrecord.catalog.formulas import mentions_in_filter
 from onrecord.catalog.held_catalog import HeldCatalog
@@ -135,7 +135,7 @@ def sql(text: str) -> Any:
 
 
 def migration(text: str) -> Any:
-    return migrated(read_migration(without_way_back(text)), _SHOP, _TABLES, "mydb")
+    return models_after(read_migration(without_way_back(text)), _SHOP, _TABLES, "mydb")
 
 
 def model_query(text: str) -> Any:

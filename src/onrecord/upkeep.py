@@ -41,7 +41,10 @@ def doers(
             partial(_watch, store, embedders, policy), policy.watch.every, partial(_is_due, store, WATCH)
         )
     known[CHECK] = Periodic(
-        partial(_check, store, policy), policy.checks.every, partial(_is_due, store, CHECK)
+        partial(_check, store, policy),
+        policy.checks.every,
+        # Without a connection nothing is worth a process that a command leaves behind.
+        lambda: bool(policy.checks.connections) and _is_due(store, CHECK),
     )
     if policy.audit_kept is not None or policy.feedback_kept is not None:
         known[SWEEP] = Periodic(partial(_sweep, store, policy), _SWEEP_EVERY)

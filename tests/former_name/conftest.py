@@ -27,7 +27,9 @@ _DISOBEYED = {"advisor", "search_expand", "rerank", "auto_tag", "auto_supersede"
 
 #: Whether an advisor is asked; nothing is said of it.
 _ADVICE: dict[str, Any] = {
-    **dict.fromkeys(("expand", "rerank", "rerank_fine", "rerank_when", "auto_tag", "auto_supersede")),
+    **dict.fromkeys(
+        ("expand", "rerank", "rerank_fine", "rerank_when", "auto_tag", "auto_supersede", "extract")
+    ),
     "metadata": {},
 }
 

@@ -53,7 +53,7 @@ def test_other_stores_come_over_and_folders_are_edited_at_a_server(far: Shell, t
     assert far("folder", "write", "memories").out == "Wrote 2 memories into memories.\n"
     for path in (tmp_path / "memories").glob("*.md"):
         path.write_text(path.read_text().replace("Fridays", "Mondays"))
-    assert far("folder", "apply", "memories").out.startswith("revise  jsonl.")
+    assert far("folder", "apply", "memories").out.startswith("revise  ann%3A%3Ajsonl.")
     assert far("folder", "plan", "memories").out == "memories and the store agree.\n"
     assert "frozen on Mondays" in far("browse").out
 

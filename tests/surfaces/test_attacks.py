@@ -40,12 +40,12 @@ OPEN = {
 FROM_AFAR = {"X-Forwarded-For": "203.0.113.9"}
 #: A mark of the words of each face and of the prompts: an agent that has agreed to a tool is not told another thing later.
 TOLD = {
-    "native": "f4a51383f9b0c79a",
-    "slayer": "960405673dfd4f0c",
+    "native": "9477b27b78581fb0",
+    "slayer": "fca5eb2969e1f8df",
     "datamind": "c7ee1f6e6970e1c5",
     "checkstack": "5730bced42fabb51",
     "data_platform": "43e35538af183e59",
-    "prompts": "3176fd4a243fc46c",
+    "prompts": "d39d81202b69cd52",
 }
 THAT_RUN = {
     "pickle",

@@ -44,6 +44,7 @@ KEY = "KEY"
 # What each command is given in the tests that try all of them, and a key of the answer.
 CALLS: dict[str, tuple[list[str], str]] = {
     "remember": (["a new thing"], "outcome"),
+    "remember-many": (['[{"content": "another new thing"}]'], "memories"),
     "recall": (["revenue"], "hits"),
     "show": (["1"], "memory"),
     "browse": ([], "memories"),

@@ -325,6 +325,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
 #: Every address that an agent can open.
 RESOURCES = (
     "memory://context",
+    "memory://overview",
     "memory://entry/{id}",
     "memory://entity/thing:{code}",
     "memory://entity/{beside}.orders",
@@ -363,6 +364,7 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "artifacts": [{}, {"conversation": "~ann/{beside}-talk"}],
     "delete_artifact": [{"id": "{file}"}],
     "remember": [{"content": "mine", "artifact": "{file}"}],
+    "remember_many": [{"memories": [{"content": "mine", "artifact": "{file}"}], "on_fault": "skip"}],
     "append_scratchpad": [{"content": "mine", "agent": "{beside}-other-agent"}],
     "read_scratchpad": [{"agent": "{beside}-agent"}],
     "scratchpads": [{}],
@@ -759,6 +761,7 @@ PAGES_ASKED: Final[dict[str, list[list[Any]]]] = {
         ["/memory/{id}", {"act": "approve_check", "number": "1"}],
         ["/memory/{id}", {"act": "drop_check", "number": "1"}],
         ["/memory/{id}", {"act": "check"}],
+        ["/memory/{id}", {"act": "observe"}],
         ["/memory/{id}", {"act": "retire", "reason": "mine"}],
         ["/memory/{id}", {"act": "try_forgetting"}],
         ["/memory/{id}", {"act": "forget", "sure": "yes"}],
@@ -824,6 +827,7 @@ PAGES_ASKED: Final[dict[str, list[list[Any]]]] = {
         ["/review", {"act": "correct", "id": "{id}", "content": "mine"}],
         ["/review", {"act": "reject", "id": "{id}", "reason": "mine"}],
         ["/review", {"act": "advise", "id": "{id}"}],
+        ["/review", {"act": "observe", "id": "{id}"}],
         ["/review", {"act": "approve_many", "chosen": "{id} 1"}],
         ["/review", {"act": "reject_many", "chosen": "{id} 1", "reason": "mine"}],
     ],

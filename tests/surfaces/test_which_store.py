@@ -194,7 +194,7 @@ class TestWhereThereIsNone:
     def test_all_that_read_are_among_them(self) -> None:
         assert set(READING) <= set(NEEDING)
         assert BEGINNING == [
-            "remember", "ingest", "extract", "conversations register", "artifacts write", "scratchpads append", "agents set",
+            "remember", "remember-many", "ingest", "extract", "conversations register", "artifacts write", "scratchpads append", "agents set",
             "agents share",
             "keys create", "tenants create", "tenants set", "import",
         ]  # fmt: skip

@@ -65,7 +65,7 @@ class PastConformance(Conformance):
         clock.tick()
         root.check(_K)
         clock.tick()
-        ann.remember("a plan for all", id="k", scope="tenant")
+        ann.remember("a plan", id="k", scope="tenant")
         bob, numbers = ann.as_caller(person("bob")), list[list[int]]()
         for _ in range(2):
             numbers.append([len(door.checks(_K).runs) for door in (ann, root, bob)])

@@ -249,6 +249,15 @@ def _saved(trial: Try, **ask: Any) -> Any:
     return answer.outcome, answer.memory.content, answer.memory.owner, answer.memory.version
 
 
+def _saved_many(trial: Try, memories: Any) -> Any:
+    """The same for several at once."""
+    answers = trial.door.remember_many(memories, on_fault="skip").memories
+    for each in answers:
+        if each.outcome == "created":
+            trial.door.forget(str(each.id))
+    return [(each.outcome, each.version, each.similar) for each in answers]
+
+
 def _added(trial: Try) -> None:
     """Try to add a memory in the same scope and under the same owner; if the store allows it, forget it again."""
     added = trial.write(lambda writing: writing.add(replace(trial.one, id=""), trial.change))
@@ -509,6 +518,14 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "remember: repeated": lambda t: _saved(t, content=t.one.content, scope="user"),
     "remember: hint": lambda t: _saved(t, content=f"{t.code} mine", hint=t.one.hint, scope="user"),
     "remember: supersedes": lambda t: _saved(t, content="instead", supersedes=[t.one.id]),
+    "remember_many": lambda t: _saved_many(
+        t,
+        [
+            {"content": "mine now", "id": t.one.id, "scope": "user"},
+            {"content": "instead", "supersedes": [t.one.id]},
+            {"content": t.one.content, "scope": "user"},
+        ],
+    ),
     "recall": lambda t: t.door.recall(t.code, recipe="lexical").hits,
     "recall: every way": lambda t: _hits_on(t, t.door.recall(embedded_text(t.one), limit=100).hits),
     "recall: by nearness": lambda t: _hits_on(
