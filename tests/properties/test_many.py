@@ -1,5 +1,6 @@
 """Many saved at once are what they would be one by one; what is wrong with one is said of that one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
-from onrecord.errors import Forbidden, Invalid, NotFound, OnRecordError, StoreUnavailable
+from onrecord.errors import Forbidden, Invalid, NotFound, OnRecordError, ProviderError, StoreUnavailable
+from onrecord.model.embedding import Passage
 from onrecord.model.limits import STATUSES
 from onrecord.remember import remember
 from onrecord.remember.remember_many import RememberMany
 from onrecord.surfaces.cli.commands import request_of
+from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 
 BAD = {"content": "Bad.", "supersedes": ["999"]}
 texts = st.sampled_from(
@@ -160,6 +163,26 @@ def test_what_is_found_by_meaning_was_embedded_with_the_others(memory: OnRecord)
     assert memory.recall("how long until customers get their money back?").hits[0].memory.id == "1"
     (model,) = memory.status().tenants[0].models
     assert (model.indexed, model.expected) == (2, 2)
+
+
+class _FailsLater(StubEmbedder):
+    def embed_documents(self, texts: Sequence[str]) -> list[tuple[Passage, ...]]:
+        if self.texts:
+            raise ProviderError("The service is down.")
+        return super().embed_documents(texts)
+
+
+def test_what_the_embedder_made_before_it_failed_is_kept_and_the_rest_put_off(memory: OnRecord) -> None:
+    memory._embedders = StubEmbedders(_FailsLater())
+    said = memory.remember_many([{"content": f"Fact{number}."} for number in range(40)])
+    done = [not each.degraded for each in said.memories]
+    assert done == [True] * sum(done) + [False] * (40 - sum(done))
+    assert 0 < sum(done) < 40
+    assert said.memories[-1].degraded == ("embed: The service is down. It will be tried again later.",)
+    assert memory.status().tenants[0].models[0].indexed == sum(done)
+    memory._embedders = StubEmbedders(StubEmbedder())
+    assert memory.embed_missing().embedded == 40 - sum(done)
+    assert memory.doctor().problems == ()
 
 
 def test_a_run_that_has_saved_enough_saves_none_of_the_rest(memory: OnRecord) -> None:
