@@ -1,7 +1,6 @@
 """HOW are many memories saved at once? In one transaction, through the very steps of a single save.
 
-What is wrong with one of them either refuses all, or leaves that one out: then those before it and those after it are in
-transactions of their own.
+What is wrong with one of them either refuses all, or leaves that one out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
