@@ -20,6 +20,8 @@ _SPREAD: Final = frozenset(table.name for table in OF_TENANTS)
 _EVERYWHERE: Final = frozenset({table.name for table in SHARED} | {VERSION_TABLE})
 _WRITES: Final = (exp.Insert, exp.Update, exp.Delete)
 _QUERIES: Final = (exp.Select, exp.SetOperation, *_WRITES)
+#: Where a part of a transaction begins and ends; what is in it is looked at by itself.
+_PART: Final = re.compile(r"(?:RELEASE |ROLLBACK TO )?SAVEPOINT ")
 #: By this option of a connection, what a test itself does to a store is left out.
 UNRECORDED: Final = "unrecorded"
 
@@ -264,7 +266,7 @@ class Recording:
     def _hear(
         self, connection: Connection, cursor: Any, sql: str, values: Any, context: Any, many: bool
     ) -> None:
-        if connection.get_execution_options().get(UNRECORDED):
+        if connection.get_execution_options().get(UNRECORDED) or _PART.match(sql):
             return
         self.told.setdefault(sql, values)
         if written := re.match(r'(?:INSERT INTO|UPDATE|DELETE FROM) "?(\w+)', sql):

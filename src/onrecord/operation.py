@@ -157,6 +157,14 @@ class Call:
             self.once.end(transaction, answer)
         return answer
 
+    def amend(self, answer: Any) -> None:
+        """Keep the answer of an idempotent request again, with what was done after the transaction. If that fails, a
+        repeated request hears of the transaction alone.
+        """
+        if self.once is not None:
+            with suppress(OnRecordError), self.store.ledger(self.caller.tenant) as ledger:
+                self.once.amend(ledger, answer)
+
     def change(self, name: str) -> Change:
         """Who changes what and when, to be stored with the version that a change makes."""
         return Change(name, self.caller.user, self.caller.actor, self.now)

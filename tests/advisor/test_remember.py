@@ -4,9 +4,14 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from onrecord import Caller, OnRecord
 from onrecord.model.limits import PERMISSIONS
+from onrecord.operation import IdempotentRequest, KeptAnswer
+from onrecord.remember.remember_many import RememberMany, remember_many
+from onrecord.service import perform_once
+from onrecord.store.ports.ledger import SentRequest
 from tests.scripted_model import Fails, Says, ScriptedModel, as_json, by_task, ids_of, question_of
 
 Open = Callable[..., OnRecord]
@@ -167,3 +172,40 @@ def test_agents_and_tenants_ask_for_tags_and_contradictions(advised: Open, model
     door.set_tenant(advice=["tag"])
     assert [each.task for each in door.remember("Delta.").advice] == ["tag"]
     assert door.list_tenants().tenants[0].settings.advice == ("tag",)
+
+
+def test_of_many_at_once_each_ends_what_was_there_before_it_and_the_answer_is_kept_whole(
+    advised: Open, model: ScriptedModel
+) -> None:
+    door = advised()
+    door.remember("The user wants dark mode on the dashboard.", kind="preference")
+    shown: list[list[str]] = []
+
+    def flags(body: dict) -> object:
+        shown.append(ids_of(body))
+        return as_json({"ids": shown[-1]})
+
+    model.script = by_task(supersede=flags)
+    kept: list[Any] = []
+    sent = SentRequest("default", door.caller.user, "key", "remember_many", "print", datetime.now(UTC))
+
+    def wording(answer: Any) -> KeptAnswer:
+        kept.append(answer)
+        return KeptAnswer(200, {}, [])
+
+    texts = ("light", "system")
+    asked = RememberMany(
+        [
+            {
+                "content": f"The user wants {text} mode on the dashboard.",
+                "kind": "preference",
+                "auto_supersede": "yes",
+                "dedupe": False,
+            }
+            for text in texts
+        ]
+    )
+    said = perform_once(door, IdempotentRequest(sent, wording), remember_many.operation, asked)
+    assert [sorted(each) for each in shown] == [["1"], ["2"]]
+    assert [each.superseded for each in said.memories] == [("1",), ("2",)]
+    assert kept[-1] == said

@@ -1,5 +1,6 @@
 """Many saved at once are what they would be one by one; what is wrong with one is said of that one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
-from onrecord.errors import Forbidden, Invalid, NotFound, OnRecordError
+from onrecord.errors import Forbidden, Invalid, NotFound, OnRecordError, ProviderError, StoreUnavailable
+from onrecord.model.embedding import Passage
 from onrecord.model.limits import STATUSES
+from onrecord.remember import remember
+from onrecord.remember.remember_many import RememberMany
+from onrecord.surfaces.cli.commands import request_of
+from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 
 BAD = {"content": "Bad.", "supersedes": ["999"]}
 texts = st.sampled_from(
@@ -100,11 +106,83 @@ def test_a_dry_run_says_it_all_and_saves_nothing(memory: OnRecord) -> None:
         memory.remember_many([{"content": "One.", "dry_run": True}])
 
 
+def test_each_is_compared_with_what_was_there_and_not_with_the_others(memory: OnRecord) -> None:
+    for text in (
+        "Refunds take a week to arrive.",
+        "Deploys are frozen on Fridays after noon.",
+        "Carts expire.",
+    ):
+        memory.remember(text)
+    saves: list[dict[str, Any]] = [
+        {"content": "Refunds take one week to arrive."},
+        BAD,
+        {"content": "Refunds take about one week to arrive."},
+        {"content": "Carts now expire.", "id": "3"},
+        {"content": "Note that deploys are frozen on Fridays after noon.", "alike": "supersede"},
+    ]
+    for trial in (True, False):
+        said = memory.remember_many(saves, on_fault="skip", dry_run=trial)
+        assert [each.id for each in said.memories] == ["4", None, "5", "3", "6"]
+        assert [each.similar for each in said.memories] == [("1",), (), ("1",), (), ()]
+        assert said.memories[-1].superseded == ("2",)
+        assert memory.recall("do baskets run out?").hits[0].memory.id == "3"
+    assert memory.doctor().problems == ()
+
+
+def test_one_that_was_saved_before_a_skipped_one_is_there_for_those_after_it(memory: OnRecord) -> None:
+    saves = [
+        {"content": "Refunds take a week.", "id": "kb.refunds"},
+        BAD,
+        {"content": "Refunds take a year.", "id": "kb.refunds"},
+        {"content": "Refunds take a day.", "supersedes": ["kb.refunds"]},
+    ]
+    trial = memory.remember_many(saves, on_fault="skip", dry_run=True)
+    said = memory.remember_many(saves, on_fault="skip")
+    assert trial == replace(said, dry_run=True)
+    assert [each.outcome for each in said.memories] == ["created", None, "updated", "created"]
+    assert said.memories[3].superseded == ("kb.refunds",)
+    assert memory.doctor().problems == ()
+
+
+def test_if_the_store_fails_after_some_are_saved_none_is(
+    memory: OnRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*given: Any) -> Any:
+        if given[0].ask.content == "Last.":
+            raise StoreUnavailable
+        return given[0]
+
+    monkeypatch.setattr(remember, "COMMIT", (*remember.COMMIT, fails))
+    with pytest.raises(StoreUnavailable):
+        memory.remember_many([{"content": "First."}, BAD, {"content": "Last."}], on_fault="skip")
+    assert held(memory) == []
+
+
 def test_what_is_found_by_meaning_was_embedded_with_the_others(memory: OnRecord) -> None:
     memory.remember_many([{"content": "Refunds take a week."}, {"content": "Deploys are frozen on Fridays."}])
     assert memory.recall("how long until customers get their money back?").hits[0].memory.id == "1"
     (model,) = memory.status().tenants[0].models
     assert (model.indexed, model.expected) == (2, 2)
+
+
+class _FailsLater(StubEmbedder):
+    def embed_documents(self, texts: Sequence[str]) -> list[tuple[Passage, ...]]:
+        if self.texts:
+            raise ProviderError("The service is down.")
+        return super().embed_documents(texts)
+
+
+def test_what_the_embedder_made_before_it_failed_is_kept_and_the_rest_put_off(memory: OnRecord) -> None:
+    memory._embedders = StubEmbedders(_FailsLater())
+    said = memory.remember_many([{"content": f"Fact{number}."} for number in range(40)])
+    done = [not each.degraded for each in said.memories]
+    assert done == [True] * sum(done) + [False] * (40 - sum(done))
+    assert 0 < sum(done) < 40
+    assert said.memories[-1].degraded == ("embed: The service is down. It will be tried again later.",)
+    assert memory.status().tenants[0].models[0].indexed == sum(done)
+    memory._embedders = StubEmbedders(StubEmbedder())
+    assert memory.embed_missing().embedded == 40 - sum(done)
+    assert memory.doctor().problems == ()
 
 
 def test_a_run_that_has_saved_enough_saves_none_of_the_rest(memory: OnRecord) -> None:
@@ -119,3 +197,27 @@ def test_what_every_tenant_sees_is_saved_by_itself(memory: OnRecord) -> None:
     for fields in ({"scope": "global"}, {"id": "global:rule"}):
         with pytest.raises(Invalid, match=r"memories\[0\]\.scope: .* saved by itself"):
             memory.remember_many([{"content": "For all.", **fields}])
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('{"content": "One."}\n\n{"content": "Two\n', "memories: line 3 is not JSON (Unterminated string"),
+        ('[{"content": "One."},\n]', "memories: is not JSON (Expecting value, at line 2, column 1)"),
+        ("no-such-file.jsonl", "the name of a file of them (line 1 is 'no-such-file.jsonl')"),
+    ],
+)
+def test_of_a_text_that_cannot_be_read_the_line_is_named(text: str, fault: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        request_of(RememberMany, {"memories": text})
+    assert fault in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"content": "A\u2028B"}\r\n\n{"content": "C"}', '[{"content": "A\u2028B"},\n {"content": "C"}]'],
+)
+def test_a_line_of_json_ends_with_its_line(text: str) -> None:
+    asked = request_of(RememberMany, {"memories": text})
+    assert asked == RememberMany([{"content": "A\u2028B"}, {"content": "C"}])
+    assert request_of(RememberMany, {"memories": '{\n"content": "C"\n}'}) == RememberMany([{"content": "C"}])

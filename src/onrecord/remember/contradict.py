@@ -85,10 +85,17 @@ def nearest_to(call: Call, new: Memory) -> list[Memory]:
 
 
 def _may_end(user: str, new: Memory, old: Memory) -> bool:
-    """Whether a new memory is for the same readers as an old one, which is not the one that became true later."""
+    """Whether a new memory is for the same readers as an old one, neither saved later nor true later."""
     audience = (new.tenant, new.scope, new.persona, new.system)
     is_same = audience == (old.tenant, old.scope, old.persona, old.system)
-    return is_same and old.is_live and old.valid_from <= new.valid_from and may_be_shown(user, old)
+    return is_same and old.is_live and _is_earlier(old, new) and may_be_shown(user, old)
+
+
+def _is_earlier(old: Memory, new: Memory) -> bool:
+    # Of many saved at once all are there by now.
+    assert old.place is not None
+    assert new.place is not None
+    return old.valid_from <= new.valid_from and old.place.row < new.place.row
 
 
 def may_be_shown(user: str, memory: Memory) -> bool:

@@ -5,13 +5,12 @@ transaction in which the tenant has no other writer, so what it finds is still t
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
-from onrecord.errors import Fault, OnRecordError
+from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.advice import YES, AdviceInput, Advised
 from onrecord.model.agent import AGENT_NAME, agent_faults
@@ -216,10 +215,8 @@ def end_what_it_contradicts(call: Call, ask: Remember, saved: Remembered) -> Rem
     from onrecord.remember.contradict import end_contradicted
 
     told = end_contradicted(call, ask, saved)
-    if call.once is not None and told is not saved:
-        # The save is done; if this cannot be kept, a repeated request hears of the save alone.
-        with suppress(OnRecordError), call.store.ledger(call.caller.tenant) as ledger:
-            call.once.amend(ledger, told)
+    if told is not saved:
+        call.amend(told)
     return told
 
 

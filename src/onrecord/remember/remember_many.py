@@ -1,7 +1,6 @@
 """HOW are many memories saved at once? In one transaction, through the very steps of a single save.
 
-What is wrong with one of them either refuses all, or leaves that one out: then those before it and those after it are in
-transactions of their own.
+What is wrong with one of them either refuses all, or leaves that one out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from onrecord.remember.remember import (
     commit,
     end_what_it_contradicts,
 )
+from onrecord.store.ports.records import Writing
 
 Step = Callable[[SaveDraft, SaveTools], SaveDraft]
 OnFault = Literal["refuse", "skip"]
@@ -120,9 +120,11 @@ class _Batch:
                 raise Invalid(_in_place(place, error)) from None
             error.args = (f"memories[{place}]: {error}",)
             raise error
-        if isinstance(error, Forbidden):
-            self.call.note_refusal("remember_many")
         self.faults[place] = error
+
+    def refusals(self) -> set[int]:
+        """The refusals, each once: a limit that is reached is the fault of all that follow."""
+        return {id(each) for each in self.faults.values() if isinstance(each, Forbidden)}
 
     def answer(self) -> RememberedMany:
         memories = tuple(map(self._one, range(len(self.ask.memories))))
@@ -156,14 +158,20 @@ def remember_many(call: Call, ask: RememberMany) -> RememberedMany:
     asked = [_Asked(place, *begun(call, one)) for place, one in _requests(batch).items()]
     for step in PREPARE:
         asked = _embedded(asked) if step is embed else list(_each(batch, step, asked))
-    answer = _saved(batch, asked)
-    advised = {
-        place: end_what_it_contradicts(call, draft.ask, batch.saved[place])
+    _saved(batch, asked)
+    for _ in batch.refusals():
+        call.note_refusal("remember_many")
+    # Its kept answer is that of the whole.
+    alone = replace(call, once=None)
+    told = {
+        place: end_what_it_contradicts(alone, draft.ask, batch.saved[place])
         for place, draft, _ in asked
         if place in batch.saved and is_wanted(draft.ask.auto_supersede)
     }
-    batch.saved |= advised
-    return batch.answer() if advised else answer
+    if any(each is not batch.saved[place] for place, each in told.items()):
+        batch.saved |= told
+        call.amend(batch.answer())
+    return batch.answer()
 
 
 def _requests(batch: _Batch) -> dict[int, Remember]:
@@ -210,40 +218,36 @@ def _embedded(asked: list[_Asked]) -> list[_Asked]:
     return [done.get(each.place, each) for each in asked]
 
 
-def _saved(batch: _Batch, asked: list[_Asked]) -> RememberedMany:
-    """Save them in one transaction. One that fails is left out; those before it and those after it are saved by themselves."""
+def _saved(batch: _Batch, asked: list[_Asked]) -> None:
+    """Save them in one transaction. One that fails takes back a part of it, which is done again without it."""
     runs = [asked]
-    while runs:
-        run = runs.pop(0)
-        try:
-            if run or not runs:
-                _save(batch, run, is_last=not runs)
-        except _Failed as failed:
-            batch.skip(run[failed.at].place, failed.error)
-            rest = run[failed.at + 1 :]
-            if isinstance(failed.error, SaveLimit):
-                # None of the others would be saved either.
-                for each in rest:
-                    batch.faults[each.place] = failed.error
-                rest = []
-            runs = [run[: failed.at], *([rest] if rest else []), *runs]
-    return batch.answer()
-
-
-def _save(batch: _Batch, run: Sequence[_Asked], *, is_last: bool) -> None:
-    """Save a run in one transaction; the last one keeps the answer of an idempotent request."""
-    call = batch.call
-    saved: dict[int, Remembered] = {}
-    with dry_run(batch.ask.dry_run) as trial, call.writing() as writing:
-        for at, (place, draft, tools) in enumerate(run):
+    with dry_run(batch.ask.dry_run) as trial, batch.call.writing() as writing:
+        while runs:
+            run = runs.pop(0)
             try:
-                saved[place] = commit(PreparedSave(draft, tools, ()), writing)
-            except _OF_ONE as error:
-                raise _Failed(at, error) from error
-        if is_last:
-            call.done(writing, replace(batch, saved=batch.saved | saved).answer())
+                with writing.part() as part:
+                    saved = _save(run, part)
+                batch.saved |= saved
+            except _Failed as failed:
+                rest = run[failed.at + 1 :]
+                batch.skip(run[failed.at].place, failed.error)
+                if isinstance(failed.error, SaveLimit):
+                    # None of the others would be saved either.
+                    batch.faults |= {each.place: failed.error for each in rest}
+                    rest = []
+                runs = [each for each in (run[: failed.at], rest) if each] + runs
+        batch.call.done(writing, batch.answer())
         trial.end()
-    batch.saved |= saved
+
+
+def _save(run: Sequence[_Asked], writing: Writing) -> dict[int, Remembered]:
+    saved: dict[int, Remembered] = {}
+    for at, (place, draft, tools) in enumerate(run):
+        try:
+            saved[place] = commit(PreparedSave(draft, tools, ()), writing)
+        except _OF_ONE as error:
+            raise _Failed(at, error) from error
+    return saved
 
 
 def _in_place(place: int, error: OnRecordError) -> list[Fault]:

@@ -4,7 +4,7 @@ texts.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from onrecord.model.rules import (
@@ -19,6 +19,7 @@ from onrecord.model.rules import (
     Number,
     OrNone,
     Rule,
+    shown,
 )
 from onrecord.model.shapes import Described, Several
 
@@ -68,9 +69,40 @@ def _read_json(text: str) -> Any:
 
 
 def _read_list(text: str) -> Any:
-    """A JSON list, or JSON lines: a value on each."""
+    """A JSON list, or JSON lines: a value on each. One object alone is a list of it."""
     whole = _read_json(text)
-    if isinstance(whole, list):
-        return whole
-    lines = [_read_json(line) for line in text.splitlines() if line.strip()]
+    if isinstance(whole, list | dict):
+        return whole if isinstance(whole, list) else [whole]
+    lines = [_read_json(line) for _, line in _lines(text)]
     return text if any(isinstance(each, str) for each in lines) else lines
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that say something, with their numbers. A text inside JSON may hold what else would end a line."""
+    return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+
+
+def why_no_list(text: str) -> str:
+    """What is wrong with a text that is to be a list and cannot be read as one."""
+    if text.lstrip().startswith("["):
+        return f"is not JSON ({_fault_in(text)})"
+    for number, line in _lines(text):
+        if not line.lstrip().startswith("{"):
+            return (
+                "must be a JSON list, lines of JSON with an object each, or the name of a file of them "
+                f"(line {number} is {shown(line)})"
+            )
+        if fault := _fault_in(line):
+            return f"line {number} is not JSON ({fault})"
+    return "must be a JSON list"
+
+
+def _fault_in(text: str) -> str | None:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as problem:
+        place = f"line {problem.lineno}, column" if "\n" in text.strip() else "column"
+        return f"{problem.msg}, at {place} {problem.colno}"
+    except (ValueError, RecursionError) as problem:
+        return str(problem)
+    return None

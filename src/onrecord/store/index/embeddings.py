@@ -69,9 +69,13 @@ class _ModelCounts:
 class Embeddings:
     """The vectors of one tenant within one transaction that holds the tenant's lock. `finish` writes the counts."""
 
-    def __init__(self, connection: Connection, address: HomeAddress) -> None:
+    def __init__(
+        self, connection: Connection, address: HomeAddress, *, follows_changes: bool = False
+    ) -> None:
         self._connection = connection
         self._address = address
+        #: Whether the transaction may have changed vectors before.
+        self._follows_changes = follows_changes
         self._home = {"tenant": address.number, "collection": address.home.collection.number}
         self._keys: dict[EmbeddingModel, int] | None = None
         self._tallies: dict[int, _ModelCounts] = {}
@@ -143,16 +147,16 @@ class Embeddings:
             self._waiting = []
 
     def coverage(self, model: EmbeddingModel) -> Coverage | None:
-        """What a search needs to know of the model's vectors; None if there are none, or if this transaction has
-        written some, which others must not find yet.
-        """
+        """What a search needs to know of the model's vectors; None if there were none before this transaction."""
         key = self._known().get(model)
-        if key is None or self._tallies[key].is_changed:
+        if key is None or self._tallies[key].whole.is_new:
             return None
         tally = self._tallies[key]
         counts = (tally.whole.memories, tally.whole.passages)
+        # Once it has changed some, a search takes what was read before: a cache must not read in what may be rolled back.
+        stamp = 0 if tally.is_changed or self._follows_changes else tally.stamp
         assert self._address.number is not None
-        return Coverage(self._address.number, key, model, *counts, (), tally.stamp, tally.dropped)
+        return Coverage(self._address.number, key, model, *counts, (), stamp, tally.dropped)
 
     def clear(self, of: EmbeddingModel | None = None) -> None:
         """Drop every vector of the home, so that all can be remade; or only those of one model."""

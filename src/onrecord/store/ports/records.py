@@ -5,6 +5,7 @@ Both belong to one caller: there is no way to read or write without saying for w
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
@@ -251,6 +252,11 @@ class Writing(Reading, Protocol):
     def requests(self) -> Requests:
         """Requests that must not be done twice, in the same transaction."""
 
+    def part(self) -> AbstractContextManager["Writing"]:
+        """A part of this transaction that an error in it takes back alone. A transaction with parts changes nothing beside
+        them.
+        """
+
     def target(self, id: str, *, ends: bool = False) -> Memory:
         """A memory that this caller may change; otherwise NotFound, Forbidden, or HigherTier if only its tier
         prevents it.
@@ -296,7 +302,7 @@ class Writing(Reading, Protocol):
         self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage], *, least: float
     ) -> list[Alike]:
         """The memories for the same readers whose vectors are at least so similar, most similar first: live ones of the
-        same owner, and rejected ones that the caller sees.
+        same owner, and rejected ones that the caller sees. What this transaction has added is not among them.
         """
 
     def keep_check_run(self, memory: Memory, run: CheckRun) -> None:

@@ -1,6 +1,7 @@
 """WHICH memories say nearly the same, and which of them were rejected? Rows of one audience that the caller sees."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Any, Final
 
@@ -32,15 +33,16 @@ def near(
     least: float,
     *,
     of_anyone: bool = False,
+    without: AbstractSet[int] = frozenset(),
 ) -> list[Alike]:
-    """The nearest first, of the same owner or `of_anyone`. Of a text with several passages each must have one that is
-    near.
+    """The nearest first, of the same owner or `of_anyone`, `without` some rows. Of a text with several passages each must
+    have one that is near.
     """
     audience, most = later_audience(memory), _FIRST
     first, *rest = (passage.vector for passage in passages)
     while True:
         found = view.backend.nearest(view, covered, first, most, audience)
-        scores = {each.row: each.score for each in found if each.score >= least}
+        scores = {each.row: each.score for each in found if each.score >= least and each.row not in without}
         for vector in rest if scores else ():
             similar = view.backend.similarity(view, covered, vector, list(scores))
             scores = {each.row: min(each.score, scores[each.row]) for each in similar}

@@ -1,8 +1,9 @@
 """WHAT can be changed? One transaction in one tenant: rows, versions, index and counters together."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
@@ -84,6 +85,8 @@ class SqlWriting(SqlReading):
         now: datetime,
         address: HomeAddress,
         here: NamedConversation | None = None,
+        *,
+        before: AbstractSet[int] | None = None,
     ) -> None:
         home = address.home
         if home.tenant not in (caller.tenant, GLOBAL_TENANT):
@@ -92,7 +95,9 @@ class SqlWriting(SqlReading):
         self._home = home.tenant
         self._counters = LockedHome.take(transaction, address)
         self._pending = IndexChanges(home.collection)
-        self._embeddings = Embeddings(transaction.connection, address)
+        #: The rows that parts of the transaction have added before; None if they have changed nothing.
+        self._before = before
+        self._embeddings = Embeddings(transaction.connection, address, follows_changes=before is not None)
         self._jobs = JobQueue(transaction.connection, transaction.backend, address)
         self._changed = self._erased = False
         # The rows that this transaction found to be the caller's to change.
@@ -141,6 +146,16 @@ class SqlWriting(SqlReading):
         self._write_index()
         self._embeddings.finish()
         self._counters.save(self._transaction)
+
+    @contextmanager
+    def part(self) -> "Iterator[SqlWriting]":
+        assert not self._changed, "a transaction with parts changes nothing beside them"
+        with self._connection.begin_nested():
+            part = SqlWriting(self._transaction, self._caller, self._now, self._address, before=self._before)
+            yield part
+            part.finish()
+        if part._changed:
+            self._before = part._added
 
     def _write_index(self) -> None:
         self._counters.count_indexed(*self._pending.write(self._connection, self._transaction.statements))
@@ -291,7 +306,12 @@ class SqlWriting(SqlReading):
         covered = self._embeddings.coverage(model)
         if covered is None or not passages:
             return []
-        return alike.near(self._home_view, covered, memory, passages, least)
+        return alike.near(self._home_view, covered, memory, passages, least, without=self._added)
+
+    @property
+    def _added(self) -> AbstractSet[int]:
+        """The rows that this transaction has added."""
+        return (self._before or frozenset()) | {row for _, row in self._new}
 
     def _require_own(self, memory: Memory) -> None:
         """Look up again a row that this transaction did not find changeable: a value alone is no permission."""

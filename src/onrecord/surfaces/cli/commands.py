@@ -35,7 +35,7 @@ from onrecord.surfaces.cli.background_embedding import leave_worker
 from onrecord.surfaces.cli.completion import completion_of
 from onrecord.surfaces.cli.parts import Columns, Part, shows, table
 from onrecord.surfaces.cli.sections import OrderedGroup
-from onrecord.surfaces.parsing import list_parser, text_parser
+from onrecord.surfaces.parsing import list_parser, text_parser, why_no_list
 
 if TYPE_CHECKING:
     from onrecord.config import Config, Setting
@@ -243,6 +243,8 @@ def request_of(kind: type[Request], given: dict[str, Any]) -> Request:
             if isinstance(each.metadata["rule"], Document | Several) and not each.kw_only:
                 value = _document(value, each.name)
             values[each.name] = value if is_nobody else _read(value, each.metadata["rule"])
+            if isinstance(each.metadata["rule"], Several) and isinstance(values[each.name], str):
+                raise invalid(each.name, why_no_list(values[each.name]))
     if values.get("content") == _STANDARD:
         values["content"] = _standard_input("content")
     return kind(**values)
@@ -261,7 +263,10 @@ def _document(given: str, field: str) -> str:
     if not os.path.isfile(given):
         return given
     with _as_utf8(field):
-        return Path(given).read_text(encoding="utf-8")
+        try:
+            return Path(given).read_text(encoding="utf-8")
+        except OSError as problem:
+            raise invalid(field, f"the file {given} cannot be read ({problem.strerror})") from None
 
 
 @contextmanager
