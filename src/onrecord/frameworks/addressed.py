@@ -6,6 +6,7 @@ address is one memory: replacing it makes a version, removing it retires it, and
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn
@@ -17,6 +18,7 @@ from onrecord.model.limits import BROWSE_LIMIT, STATUSES, TAGS, Scope, Status
 from onrecord.model.memory import Memory
 from onrecord.remember.remember import Remembered
 
+_LOG: Final = logging.getLogger(__name__)
 Address = tuple[str, ...]
 
 #: For everyone of the tenant, or for one user.
@@ -32,12 +34,14 @@ _OTHER_TAGS: Final = 2
 class Shelf:
     """The memories of one keeper, such as a store of a framework, in one scope."""
 
-    def __init__(self, door: Door, name: str, scope: Scope) -> None:
+    def __init__(self, door: Door, name: str, scope: Scope, needs: Sequence[str] = ()) -> None:
+        """`needs` are the keys of the metadata that each of its memories has."""
         if scope not in SHELF_SCOPES:
             raise invalid("scope", f"must be one of {', '.join(SHELF_SCOPES)} (got {scope!a})")
         if not _NAME.fullmatch(name):
             raise invalid("name", f"must be up to 24 of a-z, 0-9, _ and -, from a letter on (got {name!a})")
         self.door, self.name, self.scope = door, name, scope
+        self._needs = needs
         self._owners: tuple[str, ...] | None = None if scope == "user" else ()
 
     # Names
@@ -73,8 +77,8 @@ class Shelf:
         wanted = [self.tag("at", each) for each in dict.fromkeys(addresses)]
         for start in range(0, len(wanted), TAGS):
             at = wanted[start : start + TAGS]
-            page = self.door.browse(tags=at, limit=len(at), **self.where())
-            found |= {address_of(each): each for each in page.memories}
+            page = self.door.browse(tags=at, limit=BROWSE_LIMIT, **self.where())
+            found |= {address_of(each): each for each in page.memories if self.is_whole(each)}
         return found
 
     def under(
@@ -89,10 +93,21 @@ class Shelf:
                 after=after,
                 **self.where(),
             )
-            yield from told.memories
+            yield from filter(self.is_whole, told.memories)
             if told.next is None:
                 return
             after = told.next
+
+    def is_whole(self, held: Memory) -> bool:
+        """Whether this is as a keeper writes it. Anyone who may write may give its tags to another, or empty its metadata."""
+        address = held.metadata.get(_ADDRESS)
+        is_named = isinstance(address, list) and all(isinstance(part, str) for part in address)
+        if is_named and all(each in held.metadata for each in self._needs):
+            return self.tag("at", address_of(held)) in held.tags
+        _LOG.warning(
+            "Memory %s has the tags of %s without what it keeps; it is left out.", held.id, self.name
+        )
+        return False
 
     # Writing
 
@@ -144,18 +159,38 @@ class Shelf:
 
     def end(self, held: Memory, reason: str, *, erases: bool = False) -> bool:
         """Retire it, or erase it with its history; false if it had ended before."""
+        if not erases:
+            return self._retired(held, reason) is not None
         try:
-            if erases:
-                gone = self.door.forget(ids.exactly(held.id))
-                changed, waits = gone.versions > 0, gone.proposal is not None or bool(gone.rejected)
-            else:
-                ended = self.door.retire(ids.exactly(held.id), reason=reason)
-                changed, waits = ended.changed, ended.proposal is not None or bool(ended.rejected)
+            gone = self.door.forget(ids.exactly(held.id))
         except NotFound:
             return False
-        if waits:
+        if gone.proposal is not None or gone.rejected:
             _refuse_waiting(held.id)
-        return changed
+        return gone.versions > 0
+
+    def end_as_read(self, held: Memory, reason: str, *, erases: bool = False) -> bool:
+        """End it, unless someone has put something there since it was read: that is kept, as a new memory."""
+        ended = self._retired(held, reason)
+        if ended is None:
+            return False
+        if ended.version == held.version + 1:
+            return not erases or self.end(ended, reason, erases=True)
+        address = address_of(ended)
+        if address not in self.find([address]):
+            more = [each for each in ended.tags if each not in self.tags(address)]
+            self.put(address, ended.content, tags=more, metadata=dict(ended.metadata), source=ended.source)
+        return False
+
+    def _retired(self, held: Memory, reason: str) -> Memory | None:
+        """What was retired, as it was then; None if it had ended before."""
+        try:
+            ended = self.door.retire(ids.exactly(held.id), reason=reason)
+        except NotFound:
+            return None
+        if ended.proposal is not None or ended.rejected:
+            _refuse_waiting(held.id)
+        return ended.memory if ended.changed else None
 
     def _remember(
         self, address: Address, content: str, id: str | None, fields: Mapping[str, Any]
