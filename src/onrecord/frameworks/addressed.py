@@ -148,12 +148,9 @@ class Shelf:
         moved = self.revise(held, tags=[*self.tags(to), *tags], metadata=metadata, **changes)
         page = self.door.browse(tags=[self.tag("at", to)], limit=2, **self.where())
         if len(page.memories) > 1:
-            self.revise(
-                moved,
-                tags=held.tags,
-                metadata=held.metadata,
-                **{name: getattr(held, name) for name in changes},
-            )
+            # Only where it is goes back, so that an edit which someone made meanwhile stays.
+            back = {name: getattr(held, name) for name in changes}
+            self.door.revise(ids.exactly(held.id), tags=held.tags, metadata=held.metadata, **back)
             return None
         return moved
 
