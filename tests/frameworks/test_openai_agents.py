@@ -187,6 +187,14 @@ def test_an_agent_keeps_its_talk_and_uses_its_tools(door: OnRecord) -> None:
     assert outputs[2]["output"] == "Error: id_: is not an argument of retire; there are id, reason"
 
 
+@pytest.mark.parametrize("arguments", ["null", "{bad", "[" * 100_000])
+def test_arguments_that_are_no_object_are_told_to_the_model(door: OnRecord, arguments: str) -> None:
+    (recall,) = tools(door, ["recall"])
+    context: Any = None
+    told = run(recall.on_invoke_tool(context, arguments))
+    assert told.startswith("Error: arguments: must be a JSON object")
+
+
 def test_what_erases_waits_for_the_approval_of_a_person(door: OnRecord) -> None:
     saved = door.remember("Old and wrong.").memory
     model = ScriptedModel(

@@ -215,7 +215,7 @@ def _function_tool(memory: Door | AsyncDoor, tool: OfferedTool) -> FunctionTool:
 def _arguments(text: str) -> dict[str, Any]:
     try:
         given = json.loads(text or "{}")
-    except ValueError as reason:
+    except (ValueError, RecursionError) as reason:
         raise invalid("arguments", f"must be a JSON object: {reason}") from None
     if not isinstance(given, dict):
         raise invalid("arguments", "must be a JSON object")
