@@ -24,9 +24,12 @@ Address = tuple[str, ...]
 #: For everyone of the tenant, or for one user.
 SHELF_SCOPES: Final[tuple[Scope, ...]] = ("tenant", "user")
 _LIVE: Final[tuple[Status, ...]] = ("active", "stale")
+_ENDED: Final[tuple[Status, ...]] = tuple(each for each in STATUSES if each not in _LIVE)
 _ADDRESS: Final = "address"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
-_TRIES: Final = 20
+_TRIES: Final = 30
+#: So often the number is what all count; only then it goes further.
+_SAME_NUMBER: Final = 8
 #: The tags of a memory beside those of the prefixes of its address: where it is, and one of its keeper.
 _OTHER_TAGS: Final = 2
 
@@ -120,7 +123,10 @@ class Shelf:
             except Conflict:
                 # What had this id has ended.
                 held = self.find([address]).get(address)
-                id = self._new_id(address, attempt) if held is None else ids.exactly(held.id)
+                # Where some were erased, more numbers are used than are counted.
+                skipped = max(0, attempt - _SAME_NUMBER)
+                number = self._ended_at(address) + skipped
+                id = self._id(address, number) if held is None else ids.exactly(held.id)
         raise _busy(address)
 
     def create(self, address: Address, content: str, **fields: Any) -> Memory | None:
@@ -209,12 +215,12 @@ class Shelf:
             raise invalid("address", "holds what looks like a secret, which is not kept; choose another")
         return saved
 
-    def _new_id(self, address: Address, attempt: int) -> str:
-        """One that nothing has had that was first kept at this address, also if it has ended."""
-        begun = self.door.browse(
-            tags=[self.tag("at", address)], limit=1, count=True, **{**self.where(), "statuses": STATUSES}
+    def _ended_at(self, address: Address) -> int:
+        """How many have ended at this address, which is the number of the next. All who put it there at once count the same."""
+        told = self.door.browse(
+            tags=[self.tag("at", address)], limit=1, count=True, **{**self.where(), "statuses": _ENDED}
         )
-        return self._id(address, (begun.total or 0) + attempt)
+        return told.total or 0
 
 
 def address_of(memory: Memory) -> Address:
