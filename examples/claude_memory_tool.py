@@ -1,6 +1,6 @@
 """Claude's memory tool over a store: what the model writes under /memories are memories, with their versions.
 
-The commands are given here as the model sends them; in a program `client.beta.messages.run_tools(…, tools=[files])` does it.
+The commands are given here as the model sends them; in a program `client.beta.messages.tool_runner(…, tools=[files])` does it.
 
 Prints:
 

@@ -211,6 +211,29 @@ def test_of_several_who_create_one_file_at_once_one_does_and_no_edit_is_lost(doo
     assert sorted(held.content.split("\n")[1:-1]) == ["line 0", "line 1", "line 2"]
 
 
+def test_an_edit_of_a_file_that_could_not_move_is_kept_where_it_was(
+    door: OnRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool, to, browse, done = MemoryTool(door), "/memories/new.md", door.browse, []
+
+    def others_first(**how: Any) -> Any:
+        # The look whether another came to the same place: one has, and someone edits what was moved.
+        if how.get("limit") == 2 and not done:
+            done.append(tool.call({"command": "insert", "path": to, "insert_line": 1, "insert_text": "more"}))
+            tags = browse(tags=how["tags"], **tool._shelf.where()).memories[0].tags
+            door.remember(
+                "another", scope="user", tags=tags, metadata={"address": ["new.md"]}, title="new.md"
+            )
+        return browse(**how)
+
+    tool.call({"command": "create", "path": FILE, "file_text": "one\n"})
+    monkeypatch.setattr(door, "browse", others_first)
+    renamed = answer(tool, {"command": "rename", "old_path": FILE, "new_path": to})
+    assert (renamed, len(done)) == (f"error: The destination {to} already exists", 1)
+    assert answer(tool, {"command": "view", "path": FILE}).endswith("     1\tone\n     2\tmore\n     3\t")
+    assert answer(tool, {"command": "view", "path": to}).endswith("\tanother")
+
+
 def test_async_programs_get_the_same(door: OnRecord) -> None:
     import asyncio
 

@@ -85,6 +85,13 @@ def test_a_model_is_told_what_was_wrong_and_tries_again(door: OnRecord) -> None:
     assert [each.content for each in door.browse().memories] == ["x"]
 
 
+@pytest.mark.parametrize("arguments", ["[]", '"x"', "null"])
+def test_arguments_that_are_no_object_are_told_to_the_model(door: OnRecord, arguments: str) -> None:
+    script = Scripted(ToolCallPart("recall", arguments), TextPart("done"))
+    assert run(script.agent(door), "What is x?").output == "done"
+    assert "Input should be an object" in str(script.shown[1].content)
+
+
 def test_what_erases_waits_for_the_approval_of_a_person(door: OnRecord) -> None:
     saved = door.remember("Old and wrong.").memory
     script = Scripted(ToolCallPart("forget", {"id": saved.id}, tool_call_id="c"), TextPart("gone"))

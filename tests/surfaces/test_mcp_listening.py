@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -12,7 +13,9 @@ from mcp import Client, MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
 from onrecord import OnRecord, connect
+from onrecord.errors import Unauthenticated
 from onrecord.surfaces.mcp import subscriptions
+from onrecord.surfaces.mcp.tool_request import ToolRequest
 
 from .test_mcp import ERAS, Agent, Connect, agent, door, introduce
 from .test_mcp_transports import Meet, Site, site, started
@@ -123,3 +126,48 @@ def test_an_older_host_subscribes_over_the_streams_of_a_process(tmp_path: Path, 
     assert told.wait(60)
     assert [str(each.params.uri) for each in heard] == ["memory://entry/1"]
     agent.ask(agent.client.unsubscribe_resource, "memory://entry/1")
+
+
+def test_an_address_is_followed_once_until_it_is_not_wanted_or_not_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subscriptions, "LOOK_EVERY_S", 0.01)
+    address, heard, allowed = "memory://overview", [], [True]
+
+    async def hear(uri: str) -> None:
+        heard.append(uri)
+
+    async def until(is_so: Callable[[], bool]) -> None:
+        with anyio.fail_after(60):
+            while not is_so():
+                await anyio.sleep(0.01)
+
+    async def use(door: OnRecord) -> None:
+        def door_now() -> OnRecord:
+            if not allowed[0]:
+                raise Unauthenticated("The key was revoked.")
+            return door
+
+        context: Any = SimpleNamespace(session=SimpleNamespace(send_resource_updated=hear))
+        asked: Any = SimpleNamespace(uri=address)
+        async with anyio.create_task_group() as tasks:
+            request = ToolRequest(door, {}, door_now=door_now)
+            followed = subscriptions.Subscriptions(lambda _: request, tasks)
+            async with anyio.create_task_group() as both:
+                both.start_soon(followed.subscribe, context, asked)
+                both.start_soon(followed.subscribe, context, asked)
+            await followed.unsubscribe(context, asked)
+            door.remember("Tea is at four.")
+            await anyio.sleep(0.2)
+            assert heard == []
+            await followed.subscribe(context, asked)
+            allowed[0] = False
+            await until(lambda: not followed._followed)
+            allowed[0] = True
+            await followed.subscribe(context, asked)
+            door.remember("Tea is at five.")
+            await until(lambda: heard == [address])
+            tasks.cancel_scope.cancel()
+
+    with connect(tmp_path / "memory.db") as opened:
+        anyio.run(use, opened)

@@ -6,6 +6,7 @@ address is one memory: replacing it makes a version, removing it retires it, and
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn
@@ -17,14 +18,18 @@ from onrecord.model.limits import BROWSE_LIMIT, STATUSES, TAGS, Scope, Status
 from onrecord.model.memory import Memory
 from onrecord.remember.remember import Remembered
 
+_LOG: Final = logging.getLogger(__name__)
 Address = tuple[str, ...]
 
 #: For everyone of the tenant, or for one user.
 SHELF_SCOPES: Final[tuple[Scope, ...]] = ("tenant", "user")
 _LIVE: Final[tuple[Status, ...]] = ("active", "stale")
+_ENDED: Final[tuple[Status, ...]] = tuple(each for each in STATUSES if each not in _LIVE)
 _ADDRESS: Final = "address"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
-_TRIES: Final = 20
+_TRIES: Final = 30
+#: So often the number is what all count; only then it goes further.
+_SAME_NUMBER: Final = 8
 #: The tags of a memory beside those of the prefixes of its address: where it is, and one of its keeper.
 _OTHER_TAGS: Final = 2
 
@@ -32,12 +37,14 @@ _OTHER_TAGS: Final = 2
 class Shelf:
     """The memories of one keeper, such as a store of a framework, in one scope."""
 
-    def __init__(self, door: Door, name: str, scope: Scope) -> None:
+    def __init__(self, door: Door, name: str, scope: Scope, needs: Sequence[str] = ()) -> None:
+        """`needs` are the keys of the metadata that each of its memories has."""
         if scope not in SHELF_SCOPES:
             raise invalid("scope", f"must be one of {', '.join(SHELF_SCOPES)} (got {scope!a})")
         if not _NAME.fullmatch(name):
             raise invalid("name", f"must be up to 24 of a-z, 0-9, _ and -, from a letter on (got {name!a})")
         self.door, self.name, self.scope = door, name, scope
+        self._needs = needs
         self._owners: tuple[str, ...] | None = None if scope == "user" else ()
 
     # Names
@@ -73,8 +80,8 @@ class Shelf:
         wanted = [self.tag("at", each) for each in dict.fromkeys(addresses)]
         for start in range(0, len(wanted), TAGS):
             at = wanted[start : start + TAGS]
-            page = self.door.browse(tags=at, limit=len(at), **self.where())
-            found |= {address_of(each): each for each in page.memories}
+            page = self.door.browse(tags=at, limit=BROWSE_LIMIT, **self.where())
+            found |= {address_of(each): each for each in page.memories if self.is_whole(each)}
         return found
 
     def under(
@@ -89,10 +96,21 @@ class Shelf:
                 after=after,
                 **self.where(),
             )
-            yield from told.memories
+            yield from filter(self.is_whole, told.memories)
             if told.next is None:
                 return
             after = told.next
+
+    def is_whole(self, held: Memory) -> bool:
+        """Whether this is as a keeper writes it. Anyone who may write may give its tags to another, or empty its metadata."""
+        address = held.metadata.get(_ADDRESS)
+        is_named = isinstance(address, list) and all(isinstance(part, str) for part in address)
+        if is_named and all(each in held.metadata for each in self._needs):
+            return self.tag("at", address_of(held)) in held.tags
+        _LOG.warning(
+            "Memory %s has the tags of %s without what it keeps; it is left out.", held.id, self.name
+        )
+        return False
 
     # Writing
 
@@ -105,7 +123,10 @@ class Shelf:
             except Conflict:
                 # What had this id has ended.
                 held = self.find([address]).get(address)
-                id = self._new_id(address, attempt) if held is None else ids.exactly(held.id)
+                # Where some were erased, more numbers are used than are counted.
+                skipped = max(0, attempt - _SAME_NUMBER)
+                number = self._ended_at(address) + skipped
+                id = self._id(address, number) if held is None else ids.exactly(held.id)
         raise _busy(address)
 
     def create(self, address: Address, content: str, **fields: Any) -> Memory | None:
@@ -133,29 +154,46 @@ class Shelf:
         moved = self.revise(held, tags=[*self.tags(to), *tags], metadata=metadata, **changes)
         page = self.door.browse(tags=[self.tag("at", to)], limit=2, **self.where())
         if len(page.memories) > 1:
-            self.revise(
-                moved,
-                tags=held.tags,
-                metadata=held.metadata,
-                **{name: getattr(held, name) for name in changes},
-            )
+            # Only where it is goes back, so that an edit which someone made meanwhile stays.
+            back = {name: getattr(held, name) for name in changes}
+            self.door.revise(ids.exactly(held.id), tags=held.tags, metadata=held.metadata, **back)
             return None
         return moved
 
     def end(self, held: Memory, reason: str, *, erases: bool = False) -> bool:
         """Retire it, or erase it with its history; false if it had ended before."""
+        if not erases:
+            return self._retired(held, reason) is not None
         try:
-            if erases:
-                gone = self.door.forget(ids.exactly(held.id))
-                changed, waits = gone.versions > 0, gone.proposal is not None or bool(gone.rejected)
-            else:
-                ended = self.door.retire(ids.exactly(held.id), reason=reason)
-                changed, waits = ended.changed, ended.proposal is not None or bool(ended.rejected)
+            gone = self.door.forget(ids.exactly(held.id))
         except NotFound:
             return False
-        if waits:
+        if gone.proposal is not None or gone.rejected:
             _refuse_waiting(held.id)
-        return changed
+        return gone.versions > 0
+
+    def end_as_read(self, held: Memory, reason: str, *, erases: bool = False) -> bool:
+        """End it, unless someone has put something there since it was read: that is kept, as a new memory."""
+        ended = self._retired(held, reason)
+        if ended is None:
+            return False
+        if ended.version == held.version + 1:
+            return not erases or self.end(ended, reason, erases=True)
+        address = address_of(ended)
+        if address not in self.find([address]):
+            more = [each for each in ended.tags if each not in self.tags(address)]
+            self.put(address, ended.content, tags=more, metadata=dict(ended.metadata), source=ended.source)
+        return False
+
+    def _retired(self, held: Memory, reason: str) -> Memory | None:
+        """What was retired, as it was then; None if it had ended before."""
+        try:
+            ended = self.door.retire(ids.exactly(held.id), reason=reason)
+        except NotFound:
+            return None
+        if ended.proposal is not None or ended.rejected:
+            _refuse_waiting(held.id)
+        return ended.memory if ended.changed else None
 
     def _remember(
         self, address: Address, content: str, id: str | None, fields: Mapping[str, Any]
@@ -177,12 +215,12 @@ class Shelf:
             raise invalid("address", "holds what looks like a secret, which is not kept; choose another")
         return saved
 
-    def _new_id(self, address: Address, attempt: int) -> str:
-        """One that nothing has had that was first kept at this address, also if it has ended."""
-        begun = self.door.browse(
-            tags=[self.tag("at", address)], limit=1, count=True, **{**self.where(), "statuses": STATUSES}
+    def _ended_at(self, address: Address) -> int:
+        """How many have ended at this address, which is the number of the next. All who put it there at once count the same."""
+        told = self.door.browse(
+            tags=[self.tag("at", address)], limit=1, count=True, **{**self.where(), "statuses": _ENDED}
         )
-        return self._id(address, (begun.total or 0) + attempt)
+        return told.total or 0
 
 
 def address_of(memory: Memory) -> Address:

@@ -5,7 +5,7 @@ from onrecord import connect
 from onrecord.frameworks.anthropic import MemoryTool
 
 memory = MemoryTool(connect("memory.db"))
-Anthropic().beta.messages.run_tools(model=…, max_tokens=1024, messages=[…], tools=[memory]).until_done()
+Anthropic().beta.messages.tool_runner(model=…, max_tokens=1024, messages=[…], tools=[memory]).until_done()
 
 The texts are those of the tool's own client, word for word, since models were trained to read them. An edit makes a version, a
 move keeps the memory, a deletion retires it.

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, Final
 
 from onrecord.doors import Door
-from onrecord.errors import VersionConflict, invalid
+from onrecord.errors import Forbidden, VersionConflict, invalid
 from onrecord.frameworks.addressed import Address, Shelf, address_of
 from onrecord.model.limits import (
     BROWSE_LIMIT,
@@ -87,7 +87,7 @@ class OnRecordStore(BaseStore):
                 f"must not have {' or '.join(extra)}: give the embedder to the door, connect(…, embedder=…)",
             )
         self.ttl_config = ttl
-        self._shelf = Shelf(memory, name, scope)
+        self._shelf = Shelf(memory, name, scope, needs=("value", "indexed"))
         self._fields: Sequence[str] = (index or {}).get("fields") or _ALL
         self._erases, self._clock = erases, clock
         self._swept_at = clock()
@@ -129,12 +129,9 @@ class OnRecordStore(BaseStore):
         return await asyncio.to_thread(self.batch, list(ops))
 
     def sweep_ttl(self) -> int:
-        """End what has expired; returns how many items."""
+        """End what has expired, as far as the caller may; returns how many items."""
         self._swept_at = self._clock()
-        timed = list(self._shelf.under(tag=self._ttl_tag))
-        return sum(
-            self._shelf.end(each, "expired", erases=self._erases) for each in timed if self._is_expired(each)
-        )
+        return sum(self._ended(each) for each in self._timed() if self._is_expired(each))
 
     # Reading
 
@@ -190,14 +187,13 @@ class OnRecordStore(BaseStore):
             )
             for reason in answer.degraded:
                 _LOG.warning("Searched without a part: %s", reason)
-            yield from ((hit.memory, hit.score) for hit in answer.hits if hit.memory.metadata["indexed"])
+            whole = (hit for hit in answer.hits if self._shelf.is_whole(hit.memory))
+            yield from ((hit.memory, hit.score) for hit in whole if hit.memory.metadata["indexed"])
             if answer.next is None:
                 return
             after = answer.next
 
     def _listed(self, op: ListNamespacesOp) -> list[Namespace]:
-        if self.ttl_config is None or self.ttl_config.get("omit_expired", True):
-            self.sweep_ttl()
         conditions = op.match_conditions or ()
         for each in conditions:
             if each.match_type not in ("prefix", "suffix"):
@@ -210,14 +206,14 @@ class OnRecordStore(BaseStore):
 
     def _namespaces(self, conditions: Sequence[MatchCondition]) -> set[Namespace]:
         prefix = max((_literal_head(each) for each in conditions), key=len, default=())
-        tag = self._shelf.tag("in", prefix)
-        counted = self._shelf.door.tally("source", tags=[tag], limit=BROWSE_LIMIT, **self._shelf.where())
-        sources = [group.value for group in counted.groups]
-        if not counted.omitted and all(
-            source and self._namespace_of(source) is not None for source in sources
-        ):
-            return {self._namespace_of(str(source)) or () for source in sources}
-        return {address_of(each)[:-1] for each in self._shelf.under(prefix)}
+        if not any(map(self._is_hidden, self._timed())):
+            tag = self._shelf.tag("in", prefix)
+            counted = self._shelf.door.tally("source", tags=[tag], limit=BROWSE_LIMIT, **self._shelf.where())
+            told = [self._namespace_of(group.value or "") for group in counted.groups]
+            if not counted.omitted and None not in told:
+                return {each for each in told if each is not None}
+        there = self._shelf.under(prefix)
+        return {address_of(each)[:-1] for each in there if not self._is_hidden(each)}
 
     # Writing
 
@@ -233,7 +229,7 @@ class OnRecordStore(BaseStore):
         metadata: dict[str, Any] = {"value": value, "indexed": bool(text.strip())}
         tags = []
         if op.ttl is not None:
-            metadata |= {"ttl_minutes": op.ttl, "expires_at": self._in(op.ttl)}
+            metadata |= {"ttl_minutes": op.ttl, "expires_at": self._expiry(key, op.ttl)}
             tags.append(self._ttl_tag)
         return {
             # What is not indexed is called by its name alone, so that no question finds its value.
@@ -258,8 +254,30 @@ class OnRecordStore(BaseStore):
     def _ttl_tag(self) -> str:
         return self._shelf.tag("ttl")
 
+    def _timed(self) -> list[Memory]:
+        """What has a time to live."""
+        return list(self._shelf.under(tag=self._ttl_tag))
+
+    def _ended(self, held: Memory) -> bool:
+        try:
+            return self._shelf.end_as_read(held, "expired", erases=self._erases)
+        except Forbidden as reason:
+            # It stays hidden, and someone who may will end it.
+            _LOG.warning("Memory %s has expired and was not ended: %s", held.id, reason)
+            return False
+
     def _in(self, minutes: float) -> str:
         return (self._clock() + timedelta(minutes=minutes)).isoformat()
+
+    def _expiry(self, key: str, minutes: float) -> str:
+        try:
+            # Whoever reads it later sets the timer further, which must not fail then.
+            self._in(2 * minutes)
+            return self._in(minutes)
+        except (OverflowError, TypeError, ValueError):
+            raise invalid(
+                "ttl", f"of {key!a} must be a number of minutes, less than 3000 years (got {minutes!a})"
+            ) from None
 
     def _is_expired(self, held: Memory) -> bool:
         expires_at = held.metadata.get("expires_at")
@@ -386,7 +404,12 @@ def _compares(value: Any, operator: str, bound: Any) -> bool:
     if operator not in _ORDERS:
         raise ValueError(f"Unsupported operator: {operator}")
     try:
-        return _ORDERS[operator](float(value), float(bound))
+        return _ORDERS[operator](_as_number(value), _as_number(bound))
     except (TypeError, ValueError):
         # Other than numbers only texts have an order, such as dates.
         return isinstance(value, str) and isinstance(bound, str) and _ORDERS[operator](value, bound)
+
+
+def _as_number(value: Any) -> int | float:
+    """Integers stay as they are, since a float has room for 15 digits."""
+    return value if isinstance(value, int) else float(value)

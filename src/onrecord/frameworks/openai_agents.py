@@ -14,6 +14,7 @@ whatever several processes add or take back at once, nothing is lost and nothing
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = "openai-agents"
 _MEDIA_TYPE: Final = "application/json"
+#: Where a batch is and how many items it has, or how many were taken back. What else is in the folder is not of a session.
+_PATH: Final = re.compile(rf"({_FOLDER}/[0-9]+-[0-9a-f]{{32}})/(?:([0-9]+)\.json|taken-([0-9]+))")
 
 
 class _Batch(NamedTuple):
@@ -110,10 +113,12 @@ class OnRecordSession(SessionABC):
             )
 
     def _pop(self) -> Any:
-        while batches := self._batches():
+        passed: set[str] = set()
+        while batches := [each for each in self._batches() if each.artifact not in passed]:
             batch = batches[-1]
             items = self._items_of(batch)
             if not items:
+                passed.add(batch.artifact)
                 continue
             mark = f"{batch.place}/taken-{batch.taken + 1}"
             taken = self._door.write_artifact(mark, "", media_type="text/plain", conversation=self.session_id)
@@ -140,18 +145,18 @@ class OnRecordSession(SessionABC):
         except NotFound:
             # Nothing was ever added.
             return ()
-        return tuple(each for each in kept if each.path.startswith(f"{_FOLDER}/"))
+        return tuple(each for each in kept if _PATH.fullmatch(each.path))
 
     def _batches(self) -> list[_Batch]:
         """What is there, oldest first."""
         kept: dict[str, tuple[str, int]] = {}
         taken: dict[str, int] = {}
         for each in self._artifacts():
-            place, _, name = each.path.rpartition("/")
-            if name.startswith("taken-"):
-                taken[place] = max(taken.get(place, 0), int(name.removeprefix("taken-")))
+            [(place, size, number)] = _PATH.findall(each.path)
+            if size:
+                kept[place] = each.id, int(size)
             else:
-                kept[place] = each.id, int(name.removesuffix(".json"))
+                taken[place] = max(taken.get(place, 0), int(number))
         there = (_Batch(place, id, size, taken.get(place, 0)) for place, (id, size) in sorted(kept.items()))
         return [each for each in there if each.taken < each.size]
 
@@ -210,7 +215,7 @@ def _function_tool(memory: Door | AsyncDoor, tool: OfferedTool) -> FunctionTool:
 def _arguments(text: str) -> dict[str, Any]:
     try:
         given = json.loads(text or "{}")
-    except ValueError as reason:
+    except (ValueError, RecursionError) as reason:
         raise invalid("arguments", f"must be a JSON object: {reason}") from None
     if not isinstance(given, dict):
         raise invalid("arguments", "must be a JSON object")

@@ -25,8 +25,8 @@ except ModuleNotFoundError as missing:
         "This toolset needs one more package: pip install 'onrecord[pydantic-ai]'.", name="pydantic_ai"
     ) from None
 
-# The rules of the operation check the arguments, as at every door.
-_ANYTHING = SchemaValidator(core_schema.any_schema())
+# What is in it the rules of the operation check, as at every door.
+_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
 
 class OnRecordToolset(AbstractToolset[AgentDepsT]):
@@ -57,7 +57,7 @@ class OnRecordToolset(AbstractToolset[AgentDepsT]):
                     parameters_json_schema=dict(each.takes),
                 ),
                 max_retries=self._max_retries,
-                args_validator=_ANYTHING,
+                args_validator=_OBJECT,
             )
             for name, each in self._tools.items()
         }

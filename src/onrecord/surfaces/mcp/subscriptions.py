@@ -93,9 +93,10 @@ class Subscriptions:
         self, context: Context, asked: protocol.SubscribeRequestParams
     ) -> protocol.EmptyResult:
         request, [address] = self._state_of(context), _read_addresses([str(asked.uri)])
+        before = await _looked_at(request, (address,))
         _read_addresses({*self._followed, address})
+        # Nothing waits from here on, so of two requests for one address only one begins to follow it.
         if address not in self._followed:
-            before = await _looked_at(request, (address,))
             scope = self._followed[address] = anyio.CancelScope()
             self._tasks.start_soon(
                 self._follow, scope, request, before, context.session.send_resource_updated
@@ -114,6 +115,8 @@ class Subscriptions:
     ) -> None:
         with scope:
             await _follow(request, before, tell)
+            # The caller may no longer know of it. If they may again, they can subscribe again.
+            self._followed = {address: each for address, each in self._followed.items() if each is not scope}
 
 
 def _read_addresses(given: Iterable[str]) -> tuple[str, ...]:
