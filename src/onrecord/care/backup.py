@@ -32,7 +32,7 @@ def backup(call: Call, ask: Backup) -> BackedUp:
     refuse_itself(call.store, ask.path)
     path = Path(ask.path)
     with atomic_file(path) as partial:
-        if not call.store.backup(partial, lambda done, total: call.progress("copying pages", done, total)):
+        if not call.store.backup(partial):
             with call.store.archive() as archive, partial.open("w", encoding="utf-8") as file:
                 write_homes(archive, file, archive.homes(), ask.path, call)
     return BackedUp(path=str(path), bytes=path.stat().st_size)

@@ -20,7 +20,6 @@ from onrecord.store.backend import Backend
 from onrecord.store.coverage import LACKING
 from onrecord.store.migrations import check_not_moved_on, has_moved_on, migrate
 from onrecord.store.ports.jobs import Job
-from onrecord.store.ports.store import CopyReport, unreported
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import require_store
 from onrecord.store.records import erasing, queue
@@ -250,9 +249,9 @@ class SqlStore:
     def open_files(self) -> list[Path]:
         return list(private_files.open_ones(self._backend.files()))
 
-    def backup(self, path: Path, report: CopyReport = unreported) -> bool:
+    def backup(self, path: Path) -> bool:
         with self._explained():
-            return self._backend.backup(path, report)
+            return self._backend.backup(path)
 
     def update_statistics(self) -> None:
         with self._explained():

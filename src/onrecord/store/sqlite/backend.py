@@ -21,7 +21,6 @@ from onrecord import private_files
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store import legacy_tables
 from onrecord.store.backend import not_distributed
-from onrecord.store.ports.store import CopyReport, unreported
 from onrecord.store.presence import MARKS, foreign
 from onrecord.store.sqlite.fetching import DIALECT, fetch
 from onrecord.store.sqlite.vectors import VectorCache
@@ -34,8 +33,6 @@ _CHECKPOINT_AGAIN_S: Final = 0.5
 _LOOK_AGAIN_S: Final = (0.0005, 0.004)
 _READERS: Final = 8
 _PAGE_CACHE_KIB: Final = 32 * 1024
-#: How many pages a copy takes before it reports.
-_PAGES_AT_ONCE: Final = 4_096
 # The most that SQLite maps; this reserves addresses, not memory. The rest of a larger file is read by pages, which takes
 # half as long again.
 _MAPPED_BYTES: Final = 0x7FFF0000
@@ -136,18 +133,13 @@ class SqliteBackend:
             )
         return StoreUnavailable(f"{self.location} could not be used: {reason}. Nothing was changed.")
 
-    def backup(self, path: Path, report: CopyReport = unreported) -> bool:
-        with self.reading() as connection:
-            # From here on the transaction sees one state, which all steps copy, and WAL lets writers go on meanwhile.
-            connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+    def backup(self, path: Path) -> bool:
+        with self._read_connection() as connection:
             source = connection.connection.driver_connection
             try:
                 with closing(sqlite3.connect(path)) as target:
-                    source.backup(  # type: ignore[union-attr]
-                        target,
-                        pages=_PAGES_AT_ONCE,
-                        progress=lambda status, left, total: report(total - left, total),
-                    )
+                    # All pages in one step: the copy is the state of one moment, and WAL lets writers go on meanwhile.
+                    source.backup(target)  # type: ignore[union-attr]
             except sqlite3.Error as problem:
                 raise StoreUnavailable(
                     f"{self.location} could not be copied to {path}: {problem}. Check both disks."
