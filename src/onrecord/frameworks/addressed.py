@@ -28,8 +28,6 @@ _ENDED: Final[tuple[Status, ...]] = tuple(each for each in STATUSES if each not 
 _ADDRESS: Final = "address"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
 _TRIES: Final = 30
-#: So often the number is what all count; only then it goes further.
-_SAME_NUMBER: Final = 8
 #: The tags of a memory beside those of the prefixes of its address: where it is, and one of its keeper.
 _OTHER_TAGS: Final = 2
 
@@ -116,17 +114,21 @@ class Shelf:
 
     def put(self, address: Address, content: str, **fields: Any) -> Memory:
         """Keep this at the address, instead of what is there; whoever comes last is right."""
-        id = self._id(address, 0)
-        for attempt in range(_TRIES):
+        number, id = 0, self._id(address, 0)
+        for _ in range(_TRIES):
             try:
                 return _kept(self._remember(address, content, id, fields))
             except Conflict:
                 # What had this id has ended.
                 held = self.find([address]).get(address)
+                if held is not None:
+                    id = ids.exactly(held.id)
+                    continue
+                ended = self._ended_at(address)
                 # Where some were erased, more numbers are used than are counted.
-                skipped = max(0, attempt - _SAME_NUMBER)
-                number = self._ended_at(address) + skipped
-                id = self._id(address, number) if held is None else ids.exactly(held.id)
+                is_skipped = id == self._id(address, number) and ended <= number
+                number = number + 1 if is_skipped else ended
+                id = self._id(address, number)
         raise _busy(address)
 
     def create(self, address: Address, content: str, **fields: Any) -> Memory | None:
