@@ -364,7 +364,7 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "artifacts": [{}, {"conversation": "~ann/{beside}-talk"}],
     "delete_artifact": [{"id": "{file}"}],
     "remember": [{"content": "mine", "artifact": "{file}"}],
-    "remember_many": [{"memories": [{"content": "mine", "artifact": "{file}"}], "on_fault": "skip"}],
+    "remember_many": [{"memories": [{"content": "mine", "artifact": "{file}"}], "dry_run": True}],
     "append_scratchpad": [{"content": "mine", "agent": "{beside}-other-agent"}],
     "read_scratchpad": [{"agent": "{beside}-agent"}],
     "scratchpads": [{}],

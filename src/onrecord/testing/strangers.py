@@ -249,13 +249,15 @@ def _saved(trial: Try, **ask: Any) -> Any:
     return answer.outcome, answer.memory.content, answer.memory.owner, answer.memory.version
 
 
-def _saved_many(trial: Try, memories: Any) -> Any:
-    """The same for several at once."""
-    answers = trial.door.remember_many(memories, on_fault="skip").memories
-    for each in answers:
-        if each.outcome == "created":
-            trial.door.forget(str(each.id))
-    return [(each.outcome, each.version, each.similar) for each in answers]
+def _in_part(writing: Writing, id: str) -> Memory:
+    with writing.part() as part:
+        return part.target(id)
+
+
+def _tried_many(trial: Try, **ask: Any) -> Any:
+    """What would come of a save beside another one."""
+    tried = trial.door.remember_many([ask, {"content": "mine"}], dry_run=True)
+    return [(each.outcome, each.version, each.similar) for each in tried.memories]
 
 
 def _added(trial: Try) -> None:
@@ -510,6 +512,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.changesets": lambda t: t.read(lambda r: r.changesets.page(ChangesetFilter())),
     "Writing.changesets": lambda t: t.write(lambda w: w.changesets.page(ChangesetFilter())),
     "Writing.workspace": lambda t: t.write(lambda w: w.workspace.named(t.code).begun),
+    "Writing.part": lambda t: t.write(lambda w: _in_part(w, t.one.id)),
     "Writing.note": lambda t: t.write(lambda w: w.note("attempt", t.one.id)),
     "Writing.strip": lambda t: t.write(lambda w: w.strip(t.one.entities, t.change)),
     "remember: id": lambda t: _saved(t, content="mine now", id=t.one.id),
@@ -518,14 +521,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "remember: repeated": lambda t: _saved(t, content=t.one.content, scope="user"),
     "remember: hint": lambda t: _saved(t, content=f"{t.code} mine", hint=t.one.hint, scope="user"),
     "remember: supersedes": lambda t: _saved(t, content="instead", supersedes=[t.one.id]),
-    "remember_many": lambda t: _saved_many(
-        t,
-        [
-            {"content": "mine now", "id": t.one.id, "scope": "user"},
-            {"content": "instead", "supersedes": [t.one.id]},
-            {"content": t.one.content, "scope": "user"},
-        ],
-    ),
+    "remember_many": lambda t: _tried_many(t, content="mine now", id=_name(t)),
+    "remember_many: repeated": lambda t: _tried_many(t, content=t.one.content, scope="user"),
+    "remember_many: supersedes": lambda t: _tried_many(t, content="instead", supersedes=[t.one.id]),
     "recall": lambda t: t.door.recall(t.code, recipe="lexical").hits,
     "recall: every way": lambda t: _hits_on(t, t.door.recall(embedded_text(t.one), limit=100).hits),
     "recall: by nearness": lambda t: _hits_on(

@@ -84,7 +84,7 @@ class VisibilityConformance(Conformance):
         )
         operations = {operation.name for operation in OPERATIONS}
         assert tried == methods | operations
-        assert len(methods) == 64
+        assert len(methods) == 65
 
     def test_the_owner_finds_what_strangers_do_not(self, world: World) -> None:
         """Otherwise the tests above would pass on an empty store."""
