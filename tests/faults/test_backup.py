@@ -20,6 +20,7 @@ from sqlalchemy import make_url
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import OnRecordError
 from onrecord.model.limits import PERMISSIONS
+from onrecord.store.sqlite.copying import reported
 from onrecord.testing.embedder import StubEmbedder
 from tests.soak import tries
 
@@ -168,3 +169,15 @@ def test_a_backup_that_cannot_be_written_keeps_the_one_before(tmp_path: Path) ->
             with pytest.raises(OnRecordError, match="cannot be written"):
                 door.backup(str(path))
     assert {path.name for path in tmp_path.iterdir()} == {"store.db"}
+
+
+def test_how_far_a_copy_is_is_read_off_its_file(tmp_path: Path) -> None:
+    heard: SimpleQueue[tuple[int, int]] = SimpleQueue()
+    growing = tmp_path / "copy.part"
+    with reported(growing, 100, lambda done, total: heard.put((done, total))):
+        growing.write_bytes(b"x" * 40)
+        while heard.get(timeout=60) != (40, 100):
+            pass
+        growing.write_bytes(b"x" * 140)
+        while heard.get(timeout=60) != (100, 100):
+            pass

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Dialect, Select
 
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store.ports.index import Coverage, Near
+from onrecord.store.ports.store import CopyReport
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,8 +57,8 @@ class Backend(Protocol):
     def explain(self, error: Exception) -> OnRecordError:
         """An error of the driver as a sentence for people, with what to do."""
 
-    def backup(self, path: Path) -> bool:
-        """Copy the whole database while others write; False if only an export is possible."""
+    def backup(self, path: Path, report: CopyReport) -> bool:
+        """Copy the whole database while others write, and report how far that is; False if only an export is possible."""
 
     def copy_aside(self, name: str) -> str | None:
         """Copy the whole database, as last committed, to this name next to it, replacing an earlier copy;

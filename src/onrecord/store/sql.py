@@ -20,6 +20,7 @@ from onrecord.store.backend import Backend
 from onrecord.store.coverage import LACKING
 from onrecord.store.migrations import check_not_moved_on, has_moved_on, migrate
 from onrecord.store.ports.jobs import Job
+from onrecord.store.ports.store import CopyReport
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import require_store
 from onrecord.store.records import erasing, queue
@@ -249,9 +250,9 @@ class SqlStore:
     def open_files(self) -> list[Path]:
         return list(private_files.open_ones(self._backend.files()))
 
-    def backup(self, path: Path) -> bool:
+    def backup(self, path: Path, report: CopyReport) -> bool:
         with self._explained():
-            return self._backend.backup(path)
+            return self._backend.backup(path, report)
 
     def update_statistics(self) -> None:
         with self._explained():

@@ -1,6 +1,6 @@
 """WHAT does a store do? It opens transactions over records, and is maintained as a whole."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,9 @@ from onrecord.store.ports.records import Reading, Writing
 
 #: The time of the watcher's last run, if it must check everything.
 BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+#: Is called with how many bytes of how many are copied.
+CopyReport = Callable[[int, int], None]
 
 
 class Store(Protocol):
@@ -88,8 +91,8 @@ class Store(Protocol):
     def open_files(self) -> list[Path]:
         """Its files that others on this machine can read."""
 
-    def backup(self, path: Path) -> bool:
-        """Copy the whole store while others write; False if only an export is possible."""
+    def backup(self, path: Path, report: CopyReport) -> bool:
+        """Copy the whole store while others write, and report how far that is; False if only an export is possible."""
 
     def update_statistics(self) -> None:
         """Update the database's statistics after many writes."""

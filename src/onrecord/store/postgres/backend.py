@@ -30,6 +30,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from onrecord.errors import OnRecordError, OutcomeUnknown, StoreUnavailable
 from onrecord.store.compiled import compiled_for
+from onrecord.store.ports.store import CopyReport
 from onrecord.store.postgres import distributing, patience, vectors
 from onrecord.store.tables import OF_TENANTS, VERSION_TABLE
 
@@ -227,7 +228,7 @@ class PostgresBackend:
             )
         return StoreUnavailable(f"{self.location} could not be used: {reason}. Nothing was changed.")
 
-    def backup(self, path: Path) -> bool:
+    def backup(self, path: Path, report: CopyReport) -> bool:
         return False
 
     def copy_aside(self, name: str) -> str | None:

@@ -21,7 +21,9 @@ from onrecord import private_files
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store import legacy_tables
 from onrecord.store.backend import not_distributed
+from onrecord.store.ports.store import CopyReport
 from onrecord.store.presence import MARKS, foreign
+from onrecord.store.sqlite.copying import reported
 from onrecord.store.sqlite.fetching import DIALECT, fetch
 from onrecord.store.sqlite.vectors import VectorCache
 from onrecord.store.sqlite_read_only import opened_read_only, table_names
@@ -133,7 +135,15 @@ class SqliteBackend:
             )
         return StoreUnavailable(f"{self.location} could not be used: {reason}. Nothing was changed.")
 
-    def backup(self, path: Path) -> bool:
+    def backup(self, path: Path, report: CopyReport) -> bool:
+        with reported(path, self._bytes(), report):
+            self._copy(path)
+        return True
+
+    def _bytes(self) -> int:
+        return 0 if self._path is None else self._path.stat().st_size
+
+    def _copy(self, path: Path) -> None:
         with self._read_connection() as connection:
             source = connection.connection.driver_connection
             try:
@@ -144,7 +154,6 @@ class SqliteBackend:
                 raise StoreUnavailable(
                     f"{self.location} could not be copied to {path}: {problem}. Check both disks."
                 ) from problem
-        return True
 
     def copy_aside(self, name: str) -> str | None:
         if self._path is None:
@@ -153,7 +162,7 @@ class SqliteBackend:
         try:
             # Always under one name: if this process is killed, the next one removes what it left.
             with private_files.replacing(copy, copy.with_name(f"{copy.name}.part")) as partial:
-                self.backup(partial)
+                self._copy(partial)
         except OSError as problem:
             raise StoreUnavailable(
                 f"{self.location} could not be copied to {copy} before its tables change: "

@@ -20,6 +20,7 @@ from onrecord.errors import Invalid, StoreUnavailable, invalid
 from onrecord.model.memory import Memory
 from onrecord.store.backend import not_distributed
 from onrecord.store.index.entries import INDEX_VERSION
+from onrecord.store.ports.store import CopyReport
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import no_store
 from onrecord.store.records.archive import SqlArchive
@@ -233,7 +234,7 @@ class YamlBackend:
         for name, value in ((_STAMP, json.dumps(_Stamp(digests))), (_LAYOUT, document.layout())):
             keep_fact(connection, self, name, value)
 
-    def backup(self, path: Path) -> bool:
+    def backup(self, path: Path, report: CopyReport) -> bool:
         """Always False: an export holds in one file what is in several here."""
         return False
 
