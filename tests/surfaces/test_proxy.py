@@ -252,9 +252,14 @@ def test_a_store_that_cannot_be_opened_changes_no_answer(tmp_path: Path, introdu
 
 
 def test_an_answer_waits_no_longer_than_the_deadline(store: Path, introduce: Meet) -> None:
-    # Nothing is opened within a millisecond of a first answer.
-    agent = introduce(Client(through(store, "--deadline", "1")))
-    assert texts(agent.call("describe", table="shop.orders")) == ["shop.orders has rows"]
+    server = through(store, "--deadline", "200")
+    # A database that takes a connection and never says a word.
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"postgresql://reader@127.0.0.1:{silent.getsockname()[1]}/known"
+        agent = introduce(
+            Client(server.model_copy(update={"env": {**(server.env or {}), "ONRECORD_DB": address}}))
+        )
+        assert texts(agent.call("describe", table="shop.orders")) == ["shop.orders has rows"]
 
 
 def pinned(store: Path, tools: list[dict[str, Any]], *words: str) -> str:
